@@ -54,8 +54,7 @@ func rules() []rule {
 	}
 }
 
-// Imports point one way, so that a package can be read without those that use
-// it.
+// Imports point one way, so that a package can be read without those that use it.
 func TestImports(t *testing.T) {
 	imports := listImports(t)
 	for _, r := range rules() {
@@ -82,7 +81,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// commandLevels are the packages below cmd/workbench/internal: one knows those of the levels before its own, and none beside it.
+// commandLevels are the packages below cmd/workbench/internal: one knows those of the levels before its own, and none
+// beside it.
 func commandLevels() [][]string {
 	return [][]string{
 		{"terminal", "lifetime", "logfile", "faults"},
@@ -120,8 +120,7 @@ func TestCommandsDoNotKnowEachOther(t *testing.T) {
 	}
 }
 
-// A rule that no package breaks shows nothing unless one that is broken is
-// found.
+// A rule that no package breaks shows nothing unless one that is broken is found.
 func TestImportsAreFollowed(t *testing.T) {
 	imports := listImports(t)
 	if chain := reach(imports, module+"/proxy", "internal/child", false); len(chain) < 3 {
@@ -132,8 +131,7 @@ func TestImportsAreFollowed(t *testing.T) {
 	}
 }
 
-// listImports returns what the packages of the module and all that they depend
-// on import.
+// listImports returns what the packages of the module and all that they depend on import.
 func listImports(t *testing.T) map[string][]string {
 	t.Helper()
 	var fault bytes.Buffer
@@ -162,8 +160,7 @@ func packagesBelow(imports map[string][]string, folder string) []string {
 	return all
 }
 
-// below reports whether a package is what a rule names: below a folder of the
-// module, or of that very import path.
+// below reports whether a package is what a rule names: below a folder of the module, or of that very import path.
 func below(pkg, name string) bool {
 	if name == "" {
 		return pkg == module || strings.HasPrefix(pkg, module+"/")

@@ -72,8 +72,8 @@ type cell struct {
 	*request
 }
 
-// prepare starts those fronts that have a row to fill, and has ask make their requests. It returns the cells of each what
-// together, and end, which ends the conversations.
+// prepare starts those fronts that have a row to fill, and has ask make their requests. It returns the cells of each
+// what together, and end, which ends the conversations.
 func (b *bench) prepare(ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error)) (groups [][]cell, end func(), err error) {
 	var begun []*conversation
 	end = func() {
@@ -146,8 +146,8 @@ func (b *bench) bothWays(c cell, r *row) error {
 	return b.crowded(c, r)
 }
 
-// anew measures fronts that differ in one thing only. Their processes are made some times, since of two processes of one
-// program one can stay the faster by as much as that thing costs.
+// anew measures fronts that differ in one thing only. Their processes are made some times, since of two processes of
+// one program one can stay the faster by as much as that thing costs.
 func (b *bench) anew(
 	ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error),
 	measure func(cell, *row) error,
@@ -190,7 +190,8 @@ func (b *bench) crowded(c cell, r *row) error {
 	return nil
 }
 
-// rated measures many calls at once, if that is due in the round which oneByOne has begun, and returns how many there were.
+// rated measures many calls at once, if that is due in the round which oneByOne has begun, and returns how many there
+// were.
 func (b *bench) rated(c cell, r *row) (calls int, err error) {
 	if (len(r.figures[p50])-1)%max(1, b.crowds) != 0 || b.isSlow(r) {
 		return 0, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/find"
 )
 
-// bm25 ranks tools by the words of name and description alone, as search engines do with documents: what the finder is to beat.
+// bm25 ranks tools by the words of name and description alone, as search engines do with documents: what the finder is
+// to beat.
 type bm25 struct {
 	names  []string // SERVER/TOOL
 	counts []map[string]int

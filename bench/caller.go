@@ -37,8 +37,8 @@ type request struct {
 	rest           int // the length of the answer without its id
 }
 
-// stdioClient speaks newline-delimited JSON-RPC. In a measurement it allocates nothing, so that what is allocated in the
-// same process is the front's doing.
+// stdioClient speaks newline-delimited JSON-RPC. In a measurement it allocates nothing, so that what is allocated in
+// the same process is the front's doing.
 type stdioClient struct {
 	out    *os.File
 	in     *bufio.Reader
@@ -177,8 +177,8 @@ func (c *stdioClient) read() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// replyID finds the id of an answer, which servers write at the beginning or at the end, and the number of its digits. It
-// looks no further than that, for the sake of long answers.
+// replyID finds the id of an answer, which servers write at the beginning or at the end, and the number of its digits.
+// It looks no further than that, for the sake of long answers.
 func replyID(line []byte) (id uint64, digits int, ok bool) {
 	const near = 64
 	part := line[:min(near, len(line))]

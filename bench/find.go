@@ -111,8 +111,8 @@ func readShared(dir string) (servers []find.Server, tasks []sharedTask, err erro
 	return servers, tasks, readJSON(&tasks, dir, "queries.json")
 }
 
-// coverage gives the mean share of the tools needed for a task that stand in an answer to one of its queries, and how long
-// an answer is.
+// coverage gives the mean share of the tools needed for a task that stand in an answer to one of its queries, and how
+// long an answer is.
 func coverage(servers []find.Server, tasks []sharedTask, detail find.Detail, budget int) (share, tokens float64) {
 	x := find.New(slices.Values(servers))
 	size, answers := 0, 0

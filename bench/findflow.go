@@ -27,8 +27,8 @@ type flowBox struct {
 	tools             []find.Entry
 }
 
-// measureFlow has a client, scripted as a model would act, do one task with the built program: with all tools listed, by
-// opening a toolbox, and by finding the tool. What it is told is counted in tokens of four bytes.
+// measureFlow has a client, scripted as a model would act, do one task with the built program: with all tools listed,
+// by opening a toolbox, and by finding the tool. What it is told is counted in tokens of four bytes.
 func measureFlow(ctx context.Context, servers []find.Server, tasks []sharedTask, out io.Writer) error {
 	p, clean, err := build(ctx)
 	if err != nil {

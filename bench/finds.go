@@ -30,8 +30,8 @@ const (
 	hugeSize = 10_000_000
 )
 
-// finds measures workbench_find_tools among many tools of servers that were seen before and do not run, and what a search leaves
-// in memory.
+// finds measures workbench_find_tools among many tools of servers that were seen before and do not run, and what a
+// search leaves in memory.
 func (b *bench) finds(ctx context.Context) error {
 	if !b.wanted(findWhat, nameFront) && !b.wanted(firstFindWhat, nameFront) {
 		return nil
@@ -103,7 +103,8 @@ func (b *bench) takeFinds(ctx context.Context, f front) error {
 	}
 	err = func() error {
 		pid := c.cmd.Process.Pid
-		// What it has when it has answered as many requests that search nothing: what it takes to have begun is not the search's.
+		// What it has when it has answered as many requests that search nothing: what it takes to have begun is not the
+		// search's.
 		idle := &request{method: "tools/call", params: `{"name":"workbench_status","arguments":{}}`}
 		line, err := c.Call(idle.method, idle.params)
 		if err == nil {

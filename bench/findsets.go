@@ -144,7 +144,8 @@ func readMetaTool(dir string) ([]findSet, error) {
 	return []findSet{single, several}, nil
 }
 
-// readStableToolBench reads the solvable queries of THUNLP-MT/StableToolBench. All their interfaces are searched for each.
+// readStableToolBench reads the solvable queries of THUNLP-MT/StableToolBench. All their interfaces are searched for
+// each.
 func readStableToolBench(dir string) (sets []findSet, err error) {
 	type parameter struct{ Name, Type, Description string }
 	type query struct {

@@ -184,8 +184,8 @@ func (p programs) fronts(name string, server []string, peers []string) ([]front,
 	return all, nil
 }
 
-// peer is any other gateway, by its command line. The shell that reads it finds in $BENCH_CHILD the command of the server,
-// and in $BENCH_CONFIG a file with the mcpServers that most gateways understand.
+// peer is any other gateway, by its command line. The shell that reads it finds in $BENCH_CHILD the command of the
+// server, and in $BENCH_CONFIG a file with the mcpServers that most gateways understand.
 func (p programs) peer(name string, server []string, command string) (front, error) {
 	path, err := p.write(name+"-peer", map[string]any{"mcpServers": map[string]any{serverName: entry(server)}})
 	return front{

@@ -42,9 +42,9 @@ func (b *bench) dimensions() []dimension {
 	}
 }
 
-// growth measures what a client waits for, and what is resident then, with ever more servers in the configuration, tools
-// of its server, and sessions of others. The time of initialize is that from the start of the process where the client is
-// alone.
+// growth measures what a client waits for, and what is resident then, with ever more servers in the configuration,
+// tools of its server, and sessions of others. The time of initialize is that from the start of the process where the
+// client is alone.
 func (b *bench) growth(ctx context.Context) error {
 	for _, d := range b.dimensions() {
 		for _, n := range d.ns {
@@ -150,7 +150,8 @@ func (b *bench) withTools(ctx context.Context, n int) (*grown, error) {
 
 // withSessions has n sessions, ours among them, over HTTP.
 func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
-	// What a client is told of opened tools it has to list again before it gets its answer, which ours over HTTP does not.
+	// What a client is told of opened tools it has to list again before it gets its answer, which ours over HTTP does
+	// not.
 	path, err := b.write("sessions-more", map[string]any{"toolMode": "proxy", "toolboxes": map[string]any{toolboxName: map[string]any{
 		"description": "What is measured", "mcpServers": map[string]any{serverName: entry(b.child())},
 	}}})

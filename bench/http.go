@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// httpClient speaks streamable HTTP over connections that it keeps, without net/http's client, which would cost more than
-// the server that is measured.
+// httpClient speaks streamable HTTP over connections that it keeps, without net/http's client, which would cost more
+// than the server that is measured.
 type httpClient struct {
 	addr, path, token string
 	session           string // Mcp-Session-Id, once the server gave one
@@ -36,8 +36,8 @@ type httpConn struct {
 	body bytes.Buffer
 }
 
-// overHTTP are the fronts that serve HTTP: one of mcp-go's typed parts, and workbench, whose command for standard input and
-// output is given.
+// overHTTP are the fronts that serve HTTP: one of mcp-go's typed parts, and workbench, whose command for standard input
+// and output is given.
 func (p programs) overHTTP(serve, server []string) ([]front, error) {
 	addresses, err := freeAddresses(2)
 	if err != nil {

@@ -144,8 +144,8 @@ func (p programs) allocated(ctx context.Context, name, label string, calls int) 
 	return allocatedBy(c, f, label, calls)
 }
 
-// allocatedBy returns how many objects a front of this process allocates for each of a number of calls, to the nearest whole since some
-// are allocated beside the calls, and ends it.
+// allocatedBy returns how many objects a front of this process allocates for each of a number of calls, to the nearest
+// whole since some are allocated beside the calls, and ends it.
 func allocatedBy(c *inProcess, f front, label string, calls int) (float64, error) {
 	defer c.close() // what comes after the calls is of no interest
 	q, err := answerOf(c, f.way, label)

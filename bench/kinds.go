@@ -225,7 +225,8 @@ func (b *bench) kinds(ctx context.Context) error {
 	})
 }
 
-// printRatios writes how the p50 of each kind of result compares with the relay's, round by round: the quartiles of that.
+// printRatios writes how the p50 of each kind of result compares with the relay's, round by round: the quartiles of
+// that.
 func printRatios(w io.Writer, t *report) error {
 	const limit = 1.3
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

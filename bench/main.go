@@ -1,29 +1,29 @@
-// Command bench measures workbench: how long a call takes through it, how many it forwards in a second, what that costs,
-// how long it takes to start, how much memory it holds, what finding a tool and reading on in a large result cost, and how long a
-// turn of a conversation takes to be kept. Everything
-// is measured in one run against the same cheap server alone, a bare relay, a front made of mcp-go's typed parts, and any
-// other gateway; the store of conversations, beside a file that is written and synced:
+// Command bench measures workbench: how long a call takes through it, how many it forwards in a second, what that
+// costs, how long it takes to start, how much memory it holds, what finding a tool and reading on in a large result
+// cost, and how long a turn of a conversation takes to be kept. Everything is measured in one run against the same
+// cheap server alone, a bare relay, a front made of mcp-go's typed parts, and any other gateway; the store of
+// conversations, beside a file that is written and synced:
 //
 //	go run ./bench --quick
 //	go run ./bench --only '200 B/' --peer 'other-gateway --config "$BENCH_CONFIG"'
 //
 //	driver ── pipe ── front ── pipe ── child
 //
-// Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
-// 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows with
-// servers, tools and sessions is measured too, and drawn by --plot; what the record of calls costs, by workbenches with each mode of
-// it beside each other. Before a server over HTTP workbench stands beside Go's
-// ReverseProxy, and nginx where that is installed.
+// Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes
+// from 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows
+// with servers, tools and sessions is measured too, and drawn by --plot; what the record of calls costs, by workbenches
+// with each mode of it beside each other. Before a server over HTTP workbench stands beside Go's ReverseProxy, and
+// nginx where that is installed.
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
-// "p99" one call is under way at a time; of fewer than a hundred calls, p99 is the longest. The calls of "calls/s" and "CPU"
-// come in a crowd, and CPU is that of the front's process alone. "allocs" are counted with the front inside the driver's
-// process. At the end the goals of the project are compared with what was measured.
+// "p99" one call is under way at a time; of fewer than a hundred calls, p99 is the longest. The calls of "calls/s" and
+// "CPU" come in a crowd, and CPU is that of the front's process alone. "allocs" are counted with the front inside the
+// driver's process. At the end the goals of the project are compared with what was measured.
 //
-// The command find measures the finder: how much of what tasks need stands in its answers and what these cost in tokens, how
-// it ranks the tools of public sets beside plain BM25, what an index costs, and what one task costs a client with 1,000 tools
-// behind 50 toolboxes:
+// The command find measures the finder: how much of what tasks need stands in its answers and what these cost in
+// tokens, how it ranks the tools of public sets beside plain BM25, what an index costs, and what one task costs a
+// client with 1,000 tools behind 50 toolboxes:
 //
 //	go run ./bench find --set metatool=CHECKOUT
 //

@@ -14,8 +14,9 @@ const (
 	guardProcess = "its guard" // the process that starts and ends the servers of a workbench
 )
 
-// memory measures what is resident of workbench after it was greeted, and of one that has called each size of answer. The
-// child is a process of its own and not counted. Meanwhile it measures the store and runs, which are in this process.
+// memory measures what is resident of workbench after it was greeted, and of one that has called each size of answer.
+// The child is a process of its own and not counted. Meanwhile it measures the store and runs, which are in this
+// process.
 func (b *bench) memory(ctx context.Context) error {
 	serve, err := b.serve("memory", b.child(), false)
 	if err != nil {

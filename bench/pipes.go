@@ -54,8 +54,8 @@ func start(ctx context.Context, argv, env []string) (*process, error) {
 	return p, nil
 }
 
-// block has reads and writes wait in the kernel, which wakes a reader sooner than the poller of the runtime does; it brings
-// the relay from 50 to 30 µs a call. Both ends of a child are like that by themselves.
+// block has reads and writes wait in the kernel, which wakes a reader sooner than the poller of the runtime does; it
+// brings the relay from 50 to 30 µs a call. Both ends of a child are like that by themselves.
 func (p pipes) block() { _, _ = p.in.Fd(), p.out.Fd() }
 
 // patience is how long a program may take to end by itself.

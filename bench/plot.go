@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// plot draws how times and memory grow with each dimension, as SVG. Both axes are logarithmic, so that what grows with n is
-// as steep as the grey line, and what does not is flat.
+// plot draws how times and memory grow with each dimension, as SVG. Both axes are logarithmic, so that what grows with
+// n is as steep as the grey line, and what does not is flat.
 func plot(w io.Writer, t *report, dimensions []dimension) error {
 	const width, height, left, right, top = 300, 220, 60, 110, 50
 	colours := []string{"#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad"}

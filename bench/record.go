@@ -13,7 +13,8 @@ func recordFront(mode calls.Mode) string { return "workbench, record " + string(
 // recordWhat is calls with answers of a size, of which it is measured what the record costs.
 func recordWhat(label string) string { return label + ", recorded" }
 
-// recorded measures what the record of calls costs: workbenches that keep nothing of a call, what is known of it, and all of it.
+// recorded measures what the record of calls costs: workbenches that keep nothing of a call, what is known of it, and
+// all of it.
 func (b *bench) recorded(ctx context.Context) error {
 	labels := map[string]string{recordWhat("200 B"): "200 B", recordWhat("100 KB"): "100 KB"}
 	whats := []string{recordWhat("200 B"), recordWhat("100 KB")}

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// relay is the least that can stand between a client and a server and still call itself a proxy: it gives each request a
-// number of its own and each reply the client's id back. It believes that every id is the first in its line, and checks
-// nothing. What a front costs is told against it.
+// relay is the least that can stand between a client and a server and still call itself a proxy: it gives each request
+// a number of its own and each reply the client's id back. It believes that every id is the first in its line, and
+// checks nothing. What a front costs is told against it.
 type relay struct {
 	mu   sync.Mutex
 	ids  [][]byte // the client's ids, by our numbers; the room is used again

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// Rows of runs of workflows that are kept in memory, and in a file on the disk of temporary files: there a call that ends a step
-// is one write and one sync.
+// Rows of runs of workflows that are kept in memory, and in a file on the disk of temporary files: there a call that
+// ends a step is one write and one sync.
 const (
 	nextWhat   = "workflow_next on a run"
 	memoryName = "memory"

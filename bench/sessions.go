@@ -13,8 +13,8 @@ func activeWhat(sessions int) string  { return fmt.Sprintf("%d active sessions",
 func restingWhat(sessions int) string { return fmt.Sprintf("%d idle sessions", sessions) }
 
 // sessions measures what is resident of a gateway with many clients: active ones, each with a connection, a stream for
-// what belongs to no request, an open toolbox and calls behind it, and idle ones, which were greeted and left. The server
-// is one for all of them.
+// what belongs to no request, an open toolbox and calls behind it, and idle ones, which were greeted and left. The
+// server is one for all of them.
 func (b *bench) sessions(ctx context.Context) error {
 	path, err := b.write("sessions", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
 		"description": "What is measured",

@@ -41,8 +41,8 @@ func open(c caller) error {
 	return nil
 }
 
-// exposed returns the name under which a server or gateway offers a tool: one that ends in the tool's own. Gateways that
-// start their servers in the background are given time.
+// exposed returns the name under which a server or gateway offers a tool: one that ends in the tool's own. Gateways
+// that start their servers in the background are given time.
 func exposed(c caller, tool string) (string, error) {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		names, err := toolNames(c)

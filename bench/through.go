@@ -125,8 +125,8 @@ func (b *bench) through(ctx context.Context) (err error) {
 	})
 }
 
-// runReverse serves HTTP at an address by the reverse proxy of Go's library before a server, on connections that it keeps,
-// until it is killed.
+// runReverse serves HTTP at an address by the reverse proxy of Go's library before a server, on connections that it
+// keeps, until it is killed.
 func runReverse(address, server string) error {
 	to := &url.URL{Scheme: "http", Host: server}
 	proxy := &httputil.ReverseProxy{
@@ -134,7 +134,8 @@ func runReverse(address, server string) error {
 		Transport: &http.Transport{MaxIdleConnsPerHost: 2 * crowdWidth},
 	}
 	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more of it.
+		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more
+		// of it.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		proxy.ServeHTTP(w, r)
 	}))

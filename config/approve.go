@@ -31,7 +31,8 @@ func approveChoices() []string {
 	return []string{string(ApproveNever), string(ApproveWrites), string(ApproveAlways)}
 }
 
-// readApprove reads when a person is asked: one word for all tools, or one by names and globs, of which the first that fits counts.
+// readApprove reads when a person is asked: one word for all tools, or one by names and globs, of which the first that
+// fits counts.
 func readApprove(o *object) Approve {
 	n, at, ok := o.take("approve")
 	switch {

@@ -8,8 +8,8 @@ import (
 )
 
 // Beside returns what holds where a project's configuration stands beside c, the user's own: the toolboxes of both, c's
-// first, and of the other keys of the top level those of the project that its file has, else c's. Of two toolboxes whose
-// names are the same, or differ in case alone, it is the project's, with a note.
+// first, and of the other keys of the top level those of the project that its file has, else c's. Of two toolboxes
+// whose names are the same, or differ in case alone, it is the project's, with a note.
 func (c *Config) Beside(project *Config) *Config {
 	both := *c
 	both.Project, both.Partly = project.Path, c.Partly || project.Partly

@@ -185,7 +185,8 @@ func wrongName(name string) string {
 	return ""
 }
 
-// maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 48 characters.
+// maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 48
+// characters.
 const maxName = 64
 
 // readPins reads which tools are always offered. Their toolboxes and servers are those of the file.

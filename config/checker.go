@@ -104,7 +104,8 @@ func ignored(key string) bool {
 	return strings.HasPrefix(key, "_") || key == "$schema"
 }
 
-// isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no path.
+// isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no
+// path.
 func isLine(command string) bool {
 	program, _, more := strings.Cut(command, " ")
 	return more && !strings.ContainsAny(program, `/\`)

@@ -36,7 +36,8 @@ type Config struct {
 	given map[string]bool // the keys of the top level that the file has
 }
 
-// Store says where conversations are kept. At most one of Path and DSN is set; with neither it is a file among the user's others.
+// Store says where conversations are kept. At most one of Path and DSN is set; with neither it is a file among the
+// user's others.
 type Store struct {
 	Path string `key:"path"` // of a SQLite file, absolute
 	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
@@ -88,27 +89,27 @@ type Server struct {
 	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
 	Timeouts    Timeouts `key:"timeouts" live:"yes"`
 
-	// IdleTimeout is after how long without use the server is stopped, until it is wanted again. 0 leaves that to what it is
-	// served over; NeverIdle has it run on.
+	// IdleTimeout is after how long without use the server is stopped, until it is wanted again. 0 leaves that to what
+	// it is served over; NeverIdle has it run on.
 	IdleTimeout time.Duration `key:"idleTimeout" live:"yes"`
 	MaxInFlight int           `key:"maxInFlight" least:"1" most:"10000" of:"requests" live:"yes"` // how many requests it is given at a time, while more wait; 0 means DefaultMaxInFlight
 
 	// Pins are what the lock file beside the configuration has of the server.
 	Pins lock.Pins
-	// Written says as JSON how the file says that the server is started or reached, with its variables as such and without
-	// the values of env and headers: what may be kept beside the file.
+	// Written says as JSON how the file says that the server is started or reached, with its variables as such and
+	// without the values of env and headers: what may be kept beside the file.
 	Written      json.RawMessage
 	LargeResults LargeResults `key:"largeResults" live:"yes"` // what becomes of those that are too large for a model's window
 
-	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
-	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
+	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds
+	// what does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
 	Problem error
 
 	SecretCommands map[string][]string // of those secrets that its strings want and that a program prints
 }
 
-// InheritEnv says which variables of workbench's own environment a stdio server gets besides the safe list
-// and its Env: all of them, those named, or (the zero value) none.
+// InheritEnv says which variables of workbench's own environment a stdio server gets besides the safe list and its Env:
+// all of them, those named, or (the zero value) none.
 type InheritEnv struct {
 	All   bool
 	Names []string

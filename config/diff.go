@@ -65,8 +65,8 @@ func (c *Changes) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Diff says what has to change for a program that works by old to work by now. Paths are not compared: it is of no account
-// which file a configuration came from.
+// Diff says what has to change for a program that works by old to work by now. Paths are not compared: it is of no
+// account which file a configuration came from.
 func Diff(old, now *Config) *Changes {
 	c := &Changes{Settings: settings(old, now)}
 	was, is := toolboxNames(old), toolboxNames(now)
@@ -111,8 +111,8 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
-// StartedAs is what decides how the server is started and reached: all of it but what holds for a server that runs, which its
-// rows say, and Shared, which says whose the server is.
+// StartedAs is what decides how the server is started and reached: all of it but what holds for a server that runs,
+// which its rows say, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
 	_, start := s.split()
 	start.AnyHTTP = false // one that was reached is reached in the same way
@@ -120,9 +120,9 @@ func (s *Server) StartedAs() Server {
 	return start
 }
 
-// StartsLike reports whether s and other are started and reached in the same way, so that a server that runs as the one need
-// not be ended to be the other: by what their StartedAs is. Two servers that cannot be used for what their variables lack are alike
-// in that.
+// StartsLike reports whether s and other are started and reached in the same way, so that a server that runs as the one
+// need not be ended to be the other: by what their StartedAs is. Two servers that cannot be used for what their
+// variables lack are alike in that.
 func (s *Server) StartsLike(other *Server) bool {
 	a, b := s.StartedAs(), other.StartedAs()
 	if a.Problem != nil && b.Problem != nil {

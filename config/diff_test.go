@@ -87,8 +87,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffSettled covers that every field of Server decides on something: one that is added to the configuration restarts
-// servers, unless it is named among those that do not.
+// TestDiffSettled covers that every field of Server decides on something: one that is added to the configuration
+// restarts servers, unless it is named among those that do not.
 func TestDiffSettled(t *testing.T) {
 	adjusted := map[string]bool{"ToolFilters": true, "Tools": true, "Timeouts": true, "IdleTimeout": true, "MaxInFlight": true, "Pins": true, "LargeResults": true, "ReadOnly": true, "Approve": true}
 	kind := reflect.TypeFor[config.Server]()

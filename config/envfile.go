@@ -32,8 +32,8 @@ func readEnvFiles(o *object) EnvFiles {
 	return files
 }
 
-// borrow has variables that are not set be looked up in files. One that cannot be read has none, and the hint at a variable that
-// is missed then says so.
+// borrow has variables that are not set be looked up in files. One that cannot be read has none, and the hint at a
+// variable that is missed then says so.
 func (c *checker) borrow(files EnvFiles) {
 	if len(files) == 0 {
 		return

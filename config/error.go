@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Error is everything that is wrong with a configuration, or with the variables of one server, in the order of the file.
+// Error is everything that is wrong with a configuration, or with the variables of one server, in the order of the
+// file.
 type Error struct {
 	Faults []Fault
 }
@@ -22,7 +23,8 @@ type Fault struct {
 	Hint    string // what to do about it, or ""
 }
 
-// Error returns the faults, one a line. From a file with more than a hundred it returns so many, and the number of the others.
+// Error returns the faults, one a line. From a file with more than a hundred it returns so many, and the number of the
+// others.
 func (e *Error) Error() string {
 	const most = 100
 	lines := make([]string, 0, min(len(e.Faults), most+1))

@@ -20,8 +20,9 @@ type expansion struct {
 	secrets []string // the secrets that it wants; in text a mark stands for each
 }
 
-// expand puts variables into s in one pass: ${NAME}, ${NAME:-default when unset or empty}, and $${ for a literal ${. What a
-// variable holds is not looked at again. For a secret, ${secret:NAME}, a mark is put in. The error is a reference that cannot be read, or errTooLong.
+// expand puts variables into s in one pass: ${NAME}, ${NAME:-default when unset or empty}, and $${ for a literal ${.
+// What a variable holds is not looked at again. For a secret, ${secret:NAME}, a mark is put in. The error is a
+// reference that cannot be read, or errTooLong.
 func expand(s string, lookup func(string) (string, bool)) (expansion, error) {
 	var e expansion
 	if len(s) > maxExpanded {

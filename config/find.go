@@ -16,19 +16,19 @@ const FileName = "workbench-config.json"
 type Places struct {
 	Named string // the file that was named, which is used alone; "" if none was
 	User  string // the user's own file; "" if there is none
-	// Project is the file of the project that the folder is in; "" if there is none. Somebody else may have written it: it is
-	// to be used only where the user has trusted it. Its folder is the real one, without links.
+	// Project is the file of the project that the folder is in; "" if there is none. Somebody else may have written it:
+	// it is to be used only where the user has trusted it. Its folder is the real one, without links.
 	Project  string
 	Searched []string // all paths looked at, those of the project first
 }
 
-// Find returns the files that a configuration is made of: the file named, if that is not "", else the one that the variable
-// WORKBENCH_CONFIG names, else two: workbench/workbench-config.json in $XDG_CONFIG_HOME, which is $HOME/.config unless it is
-// set to an absolute path, and beside it workbench-config.json in dir or, if that is in a repository, in the next folder
-// above that has one, up to the root of the repository. A relative name starts from dir.
+// Find returns the files that a configuration is made of: the file named, if that is not "", else the one that the
+// variable WORKBENCH_CONFIG names, else two: workbench/workbench-config.json in $XDG_CONFIG_HOME, which is
+// $HOME/.config unless it is set to an absolute path, and beside it workbench-config.json in dir or, if that is in a
+// repository, in the next folder above that has one, up to the root of the repository. A relative name starts from dir.
 //
-// A file that was named and is not there is an error that wraps fs.ErrNotExist. If nothing was named and nothing found, the
-// caller uses [Default].
+// A file that was named and is not there is an error that wraps fs.ErrNotExist. If nothing was named and nothing found,
+// the caller uses [Default].
 func Find(named string, dir string, lookup func(string) (string, bool)) (p Places, err error) {
 	what := "configuration"
 	if named == "" {
@@ -66,8 +66,8 @@ func Find(named string, dir string, lookup func(string) (string, bool)) (p Place
 	return p, nil
 }
 
-// FindProject returns the file of the project that dir is in, as [Find] looks for it, or "". Something is at the path, which
-// need not be a file that can be read.
+// FindProject returns the file of the project that dir is in, as [Find] looks for it, or "". Something is at the path,
+// which need not be a file that can be read.
 func FindProject(dir string) (path string, searched []string) {
 	for _, folder := range projectFolders(dir) {
 		path = filepath.Join(folder, FileName)
@@ -79,7 +79,8 @@ func FindProject(dir string) (path string, searched []string) {
 	return "", searched
 }
 
-// projectFolders returns dir and the folders above it, up to the root of the repository that it is in; dir alone if it is in none.
+// projectFolders returns dir and the folders above it, up to the root of the repository that it is in; dir alone if it
+// is in none.
 func projectFolders(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // "above" is where the folder is, and not where a link to it is

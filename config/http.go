@@ -25,8 +25,8 @@ type JWT struct {
 	Algorithms []string `key:"algorithms"` // that tokens may be signed with; never empty
 }
 
-// signatures are the algorithms that tokens may be signed with (RFC 7518 and 8037): those whose key to check with does not
-// sign.
+// signatures are the algorithms that tokens may be signed with (RFC 7518 and 8037): those whose key to check with does
+// not sign.
 func signatures() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }

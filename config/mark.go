@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// What stands in a string for a secret until that is put in: a reference as it is written, behind a zero byte, which strings of a
-// file and variables do not have.
+// What stands in a string for a secret until that is put in: a reference as it is written, behind a zero byte, which
+// strings of a file and variables do not have.
 const (
 	secretMark = "\x00" + secretRef
 	secretRef  = "${" + secretKind

@@ -9,9 +9,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
-// Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them,
-// and of embeddings.
-// The zero value means none. Each role without a model of its own is played by Default.
+// Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI
+// defines them, and of embeddings. The zero value means none. Each role without a model of its own is played by
+// Default.
 type Models struct {
 	BaseURL   string `key:"baseUrl"` // https, or http on this machine
 	APIKey    string `key:"apiKey"`  // sent as a bearer token; a secret
@@ -112,8 +112,8 @@ func foreignModelsKey(key string) string {
 	return ""
 }
 
-// wrongBase says what the address of an endpoint should be like, or "" if it is. What is sent there is a key and what users
-// say, so that it does not cross a network unencrypted.
+// wrongBase says what the address of an endpoint should be like, or "" if it is. What is sent there is a key and what
+// users say, so that it does not cross a network unencrypted.
 func wrongBase(text string) string {
 	u, err := url.Parse(text)
 	switch {

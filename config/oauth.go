@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-// OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for those that
-// say all.
+// OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for
+// those that say all.
 type OAuth struct {
 	ClientID       string `key:"clientId"`       // "" if the client registers itself
 	ClientSecret   string `key:"clientSecret"`   // "" if it has none
@@ -37,8 +37,8 @@ const (
 // NeedsNobody reports whether a token is got without a person who logs in.
 func (g Grant) NeedsNobody() bool { return g == GrantCredentials || g == GrantAssertion }
 
-// TokenSource says where a token of another program is found each time that it is wanted: it may be another one by then. The
-// zero value means nowhere.
+// TokenSource says where a token of another program is found each time that it is wanted: it may be another one by
+// then. The zero value means nowhere.
 type TokenSource struct {
 	File    string   `key:"file"`    // absolute
 	Command []string `key:"command"` // a program with its arguments, which prints it

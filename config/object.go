@@ -18,8 +18,8 @@ type object struct {
 	known   []string // the keys asked for
 }
 
-// object starts to read n, which must be an object, and reports keys that occur twice. The second result is false, and the
-// fault reported, if n is none.
+// object starts to read n, which must be an object, and reports keys that occur twice. The second result is false, and
+// the fault reported, if n is none.
 func (c *checker) object(n *document.Node, path string) (*object, bool) {
 	members, ok := c.members(n, path, ignored)
 	if !ok {

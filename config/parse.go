@@ -21,8 +21,8 @@ type Source struct {
 	Doubt string // why the file is not quite to be trusted, as in a [Config]
 }
 
-// Read reads the file at path. One that cannot be read is an *os.PathError; one that other users can write or replace is
-// refused, as [openfile.ReadTrusted] says.
+// Read reads the file at path. One that cannot be read is an *os.PathError; one that other users can write or replace
+// is refused, as [openfile.ReadTrusted] says.
 func Read(path string) (*Source, error) {
 	data, doubt, err := openfile.ReadTrusted(path, maxSize)
 	if err != nil {
@@ -50,12 +50,13 @@ func (s *Source) parse(lookup func(string) (string, bool), lenient bool) (*Confi
 	return cfg, err
 }
 
-// Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml, .yml)
-// and JSON with comments and trailing commas (anything else); its folder is what relative paths in the file start from.
-// Lookup gives the value of a variable, and whether it is set; nil means that none is.
+// Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml,
+// .yml) and JSON with comments and trailing commas (anything else); its folder is what relative paths in the file start
+// from. Lookup gives the value of a variable, and whether it is set; nil means that none is.
 //
-// The error is an *Error with every fault of the file; there is another only for a relative name where no current directory
-// is. A variable that is not set is a fault only outside of servers; in a server it becomes that server's Problem.
+// The error is an *Error with every fault of the file; there is another only for a relative name where no current
+// directory is. A variable that is not set is a fault only outside of servers; in a server it becomes that server's
+// Problem.
 func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	return parse(name, data, lookup, false)
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Review says line by line what a configuration would have a program start, reach and read, for a person who is to decide
-// whether to trust its file: each toolbox and server with all keys that it has, as they are written there, variables not put
-// in, and what the keys of the top level are. It leaves out descriptions and comments, which do nothing, and the values of
-// keys that hold secrets, unless variables make them. Each line is one line whatever the file holds, and hides no characters.
+// Review says line by line what a configuration would have a program start, reach and read, for a person who is to
+// decide whether to trust its file: each toolbox and server with all keys that it has, as they are written there,
+// variables not put in, and what the keys of the top level are. It leaves out descriptions and comments, which do
+// nothing, and the values of keys that hold secrets, unless variables make them. Each line is one line whatever the
+// file holds, and hides no characters.
 //
 // It goes through the file and not through what was read of it, so that no key is forgotten. The error is a *[Error].
 func (s *Source) Review() ([]string, error) {

@@ -56,8 +56,8 @@ func span(field reflect.StructField) (least, most time.Duration) {
 	return least, most
 }
 
-// fill reads keys by their rows into the struct that into points to: flags, numbers, durations, and strings of which some
-// are allowed.
+// fill reads keys by their rows into the struct that into points to: flags, numbers, durations, and strings of which
+// some are allowed.
 func (o *object) fill(into any, keys ...string) {
 	v := reflect.ValueOf(into).Elem()
 	for _, key := range keys {

@@ -15,9 +15,9 @@ import (
 // schema is a JSON Schema as encoding/json writes it, its keys in alphabetical order.
 type schema map[string]any
 
-// Schema returns the JSON Schema (draft 2020-12) of a configuration file, made from the types of this package: a field with
-// a key tag is a property, of what its type says. It accepts every file that Parse accepts; it cannot see that names differ
-// in case alone, that keys occur twice, or what variables hold.
+// Schema returns the JSON Schema (draft 2020-12) of a configuration file, made from the types of this package: a field
+// with a key tag is a property, of what its type says. It accepts every file that Parse accepts; it cannot see that
+// names differ in case alone, that keys occur twice, or what variables hold.
 func Schema() []byte {
 	root := objectSchema(reflect.TypeFor[Config]())
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -36,8 +36,8 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
-// TestSchemaKeys compares the properties of every object of the schema with the keys that Parse knows there, as its hint at
-// an unknown key lists them.
+// TestSchemaKeys compares the properties of every object of the schema with the keys that Parse knows there, as its
+// hint at an unknown key lists them.
 func TestSchemaKeys(t *testing.T) {
 	var schema map[string]any
 	if err := json.Unmarshal(config.Schema(), &schema); err != nil {

@@ -68,7 +68,8 @@ func reachedBy(o *object) []string {
 	return by
 }
 
-// readTransport decides how s is reached: by the one of command, url and builtin that it has, and what transport or type say.
+// readTransport decides how s is reached: by the one of command, url and builtin that it has, and what transport or
+// type say.
 func readTransport(o *object, s *Server) {
 	by := reachedBy(o)
 	said, saidOK := saidTransport(o)

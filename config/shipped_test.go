@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 )
 
-// TestShipped checks that the file at the root is a good start: plain JSON that the schema it names finds right, usable as it
-// is in an empty environment, with a server of each transport.
+// TestShipped checks that the file at the root is a good start: plain JSON that the schema it names finds right, usable
+// as it is in an empty environment, with a server of each transport.
 func TestShipped(t *testing.T) {
 	const path = "../workbench-config.json"
 	data, err := os.ReadFile(path)
@@ -53,7 +53,8 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestDocument checks docs/configuration.md: its examples are read, its error is what its file gives, and it names every key.
+// TestDocument checks docs/configuration.md: its examples are read, its error is what its file gives, and it names
+// every key.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("../docs/configuration.md")
 	if err != nil {

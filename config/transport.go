@@ -20,8 +20,8 @@ type way struct {
 	spelled   []string // as files of other clients spell it besides
 }
 
-// ways are the transports; the first with a key is the one that is meant where nothing is said. The spelling "remote" of
-// other clients is not among them: it leaves open which of the two remote transports it is.
+// ways are the transports; the first with a key is the one that is meant where nothing is said. The spelling "remote"
+// of other clients is not among them: it leaves open which of the two remote transports it is.
 func ways() []way {
 	return []way{
 		{TransportStdio, "command", []string{"local"}},

@@ -7,7 +7,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// Untrusted is a file of a project that is there and is not used, or not as it is now, because the user has not trusted it.
+// Untrusted is a file of a project that is there and is not used, or not as it is now, because the user has not trusted
+// it.
 type Untrusted struct {
 	Path    string
 	Why     string   // such as "nobody has trusted it"
@@ -31,7 +32,8 @@ func (u *Untrusted) Hint() string {
 	return u.Command() + " shows what it would start, and uses it if you agree"
 }
 
-// Command is what the user is to run. Folders with names that a shell might take for something else are left to the user.
+// Command is what the user is to run. Folders with names that a shell might take for something else are left to the
+// user.
 func (u *Untrusted) Command() string {
 	folder := strings.TrimSuffix(u.Path, FileName)
 	for _, r := range folder {

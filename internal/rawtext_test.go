@@ -54,8 +54,8 @@ func shows(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Str", "Strs", "Stringer", "Bytes", "RawJSON", "Interface", "Any", "Msg", "Msgf"}, fn.Sel.Name) && len(call.Args) > 1
 }
 
-// isRaw reports whether an expression is text of others as they wrote it: a name verbatim, a string out of a message, an
-// entry of a list. Variables in raw are.
+// isRaw reports whether an expression is text of others as they wrote it: a name verbatim, a string out of a message,
+// an entry of a list. Variables in raw are.
 func isRaw(e ast.Expr, raw map[string]bool) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// wordings returns what the errors of a folder's package and of those below it say: the texts that errors are made of, without what is filled in,
-// by the place of each.
+// wordings returns what the errors of a folder's package and of those below it say: the texts that errors are made of,
+// without what is filled in, by the place of each.
 func wordings(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -19,8 +19,8 @@ const toldEvery = 5 * time.Second
 
 var errLeft = errors.New("the client disconnected before anybody approved the call, so it was not made")
 
-// A consent is the question to a modern client whether a call is to be made. The client answers it by making its request
-// again; meanwhile the call may be answered elsewhere.
+// A consent is the question to a modern client whether a call is to be made. The client answers it by making its
+// request again; meanwhile the call may be answered elsewhere.
 type consent struct {
 	*approval.Waiting
 	digest uint64 // of what was requested
@@ -42,8 +42,8 @@ type approvals struct {
 	leaving  <-chan struct{} // closed when nothing more comes from the client
 }
 
-// approve makes a call after a person has agreed to it. c is to be its own, and the flight, too; asked is what the person is
-// asked about.
+// approve makes a call after a person has agreed to it. c is to be its own, and the flight, too; asked is what the
+// person is asked about.
 func (as *approvals) approve(f *flight, c *call, asked approval.Call, made func(*call)) {
 	if f.ctx == nil {
 		f.fail(errors.New("the configuration has just been changed: make the call again"))
@@ -132,8 +132,8 @@ func (as *approvals) conclude(f *flight, c *call, w *approval.Waiting, made func
 	}
 }
 
-// tellWaiting sends progress: its number is the seconds that are left, below zero, so that the server's own, which comes
-// after it, is more.
+// tellWaiting sends progress: its number is the seconds that are left, below zero, so that the server's own, which
+// comes after it, is more.
 func tellWaiting(f *flight, c *call, w *approval.Waiting) {
 	if !c.Token.Present() || f.out.Behind() {
 		return
@@ -189,8 +189,8 @@ func (as *approvals) close() {
 	}
 }
 
-// consented takes the retry of a modern client. It reports false for a request that is to be asked about, although it has a
-// state: one of its server's.
+// consented takes the retry of a modern client. It reports false for a request that is to be asked about, although it
+// has a state: one of its server's.
 func (as *approvals) consented(f *flight, c *call, made func(*call)) bool {
 	state, _ := wire.Unquote(c.Bytes(c.State))
 	digest := as.states.digest(c)

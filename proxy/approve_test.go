@@ -117,7 +117,8 @@ func TestApproveRules(t *testing.T) {
 	}
 }
 
-// A call waits with progress where the client cannot ask, ends when nobody answers, and is forgotten when it is cancelled.
+// A call waits with progress where the client cannot ask, ends when nobody answers, and is forgotten when it is
+// cancelled.
 func TestApproveWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		register := approval.New("a-")
@@ -155,7 +156,8 @@ func TestApproveWaits(t *testing.T) {
 	})
 }
 
-// An answer that comes elsewhere takes the question back from the client; a client that fails to ask leaves it to others.
+// An answer that comes elsewhere takes the question back from the client; a client that fails to ask leaves it to
+// others.
 func TestApproveElsewhere(t *testing.T) {
 	c, register := guard(t, `"always"`, "")
 	c.greet(`{"elicitation":{"form":{}}}`)
@@ -171,8 +173,8 @@ func TestApproveElsewhere(t *testing.T) {
 	c.hear(`"id":2`, `{\"b\":2}`)
 }
 
-// A client of revision 2026-07-28 is asked in the result, and makes its request again with the answer, which is good once and
-// for that request alone.
+// A client of revision 2026-07-28 is asked in the result, and makes its request again with the answer, which is good
+// once and for that request alone.
 func TestApproveModern(t *testing.T) {
 	c, register := guard(t, `"always"`, "")
 	args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"params","arguments":{"x":"first"}}`
@@ -223,8 +225,8 @@ func TestApproveModern(t *testing.T) {
 	}
 }
 
-// A server of revision 2026-07-28 that wants more input gets it without a second consent; another call with a state of its
-// own making does not pass.
+// A server of revision 2026-07-28 that wants more input gets it without a second consent; another call with a state of
+// its own making does not pass.
 func TestApproveModernServer(t *testing.T) {
 	c, _ := guard(t, `"always"`, `,"modern"`)
 	args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"result","arguments":{"result":{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":"of the server"}}}`

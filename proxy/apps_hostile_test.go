@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Whatever uri a server gives its page, what the client is shown for it leads to that server or nowhere, and never takes the
-// place of another's.
+// Whatever uri a server gives its page, what the client is shown for it leads to that server or nowhere, and never
+// takes the place of another's.
 func TestHostilePages(t *testing.T) {
 	const page = "ui://app/view.html"
 	first := newTasker(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{`+appServer("one", page, true)+","+appServer("two", page, true)+`}}}}`)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// appServer is the entry of a server with a page, the tool that shows it, and tools that the page calls. Its definitions have
-// what is not to be touched.
+// appServer is the entry of a server with a page, the tool that shows it, and tools that the page calls. Its
+// definitions have what is not to be touched.
 func appServer(name, page string, listed bool) string {
 	show := `{"x":1.0,"name":"show","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"` + page + `","visibility":["model","app"]},"z":1e400}}`
 	args := []string{"name=" + name, "tool=" + show,

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// asks are the requests put to a legacy client that it has not answered, each under an id of ours, since two servers may use
-// the same.
+// asks are the requests put to a legacy client that it has not answered, each under an id of ours, since two servers
+// may use the same.
 type asks struct {
 	mu     sync.Mutex
 	closed bool
@@ -67,8 +67,8 @@ func (as *asks) take(chosen func(*ask) bool) (taken *ask) {
 	return taken
 }
 
-// forget forgets an ask that needs no answer any more. It reports whether the client is to be told: the ask was open, and
-// the session is not closed.
+// forget forgets an ask that needs no answer any more. It reports whether the client is to be told: the ask was open,
+// and the session is not closed.
 func (as *asks) forget(k *ask) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
@@ -106,7 +106,8 @@ func (as *asks) progress(m *wire.Message) {
 	}
 }
 
-// put registers a server's request and appends it as the client is to get it to msg; nil if the server may ask nothing more.
+// put registers a server's request and appends it as the client is to get it to msg; nil if the server may ask nothing
+// more.
 func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *request) []byte {
 	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
 	tracked := err == nil && token.Present()

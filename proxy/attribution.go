@@ -13,9 +13,8 @@ import (
 // metaServer is the member of _meta that says to a client which server asks.
 const metaServer = "workbench/server"
 
-// attributed returns a question of a server with the word that it is this server's:
-// to the client all of them are of workbench. The error says that other readers
-// might take the question for something else.
+// attributed returns a question of a server with the word that it is this server's: to the client all of them are of
+// workbench. The error says that other readers might take the question for something else.
 func attributed(srv *toolbox.Server, m *wire.Message) (*wire.Message, error) {
 	edits, err := nameEdits(nil, srv, string(m.Bytes(m.Method)), m.Raw, m.Params)
 	if err != nil {
@@ -24,9 +23,8 @@ func attributed(srv *toolbox.Server, m *wire.Message) (*wire.Message, error) {
 	return edited(m, edits), nil
 }
 
-// nameEdits appends the edits that do so, for a question of that method and
-// params: the text that is shown to a person begins with it, and what is shown to
-// a model as well as to a person has it beside it.
+// nameEdits appends the edits that do so, for a question of that method and params: the text that is shown to a person
+// begins with it, and what is shown to a model as well as to a person has it beside it.
 func nameEdits(edits []wire.Edit, srv *toolbox.Server, method string, raw []byte, params wire.Span) ([]wire.Edit, error) {
 	if method != "elicitation/create" && method != "sampling/createMessage" || !params.Present() || raw[params.Start] != '{' {
 		return edits, nil

@@ -23,8 +23,8 @@ import (
 // inside is the name of the built-in server that test configurations ask for.
 const inside = "inside"
 
-// readConfig reads a configuration of fakes: the command "inside" is a server
-// in this process, "child" one that is a process, both of the specs in args.
+// readConfig reads a configuration of fakes: the command "inside" is a server in this process, "child" one that is a
+// process, both of the specs in args.
 func readConfig(t testing.TB, text string) *config.Config {
 	t.Helper()
 	cfg, err := config.Parse("config.json", []byte(text), nil)
@@ -183,8 +183,7 @@ func (l *line) method(name string) string {
 	})
 }
 
-// close ends the client's stream and returns all that came, once the other
-// side has ended.
+// close ends the client's stream and returns all that came, once the other side has ended.
 func (l *line) close() []string {
 	l.t.Helper()
 	_ = l.in.Close()

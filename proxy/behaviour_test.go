@@ -14,8 +14,7 @@ type behaviour struct {
 	meta                  string // members of _meta
 	answer                string // of the client to what the server asks: a result or error member
 	legacy                bool   // it is so only between peers of the legacy era
-	// want is what comes, ID and ASK standing for ids, BY and ASKS for what a front
-	// adds to a question.
+	// want is what comes, ID and ASK standing for ids, BY and ASKS for what a front adds to a question.
 	want []string
 }
 
@@ -87,9 +86,8 @@ func ways() []way {
 	return ways
 }
 
-// Each behaviour of a call is the same whether a client calls the server or
-// calls it through the front, by a registered name or by workbench_use_tool, in
-// either era and between the eras.
+// Each behaviour of a call is the same whether a client calls the server or calls it through the front, by a registered
+// name or by workbench_use_tool, in either era and between the eras.
 func TestBehaviours(t *testing.T) {
 	for _, w := range ways() {
 		t.Run(w.name, func(t *testing.T) {
@@ -174,8 +172,8 @@ func (l *line) next(id string, b behaviour) string {
 	return strings.Replace(text, `"id":`+ask, `"id":ASK`, 1)
 }
 
-// compare checks what came against what is wanted. The type of a result belongs
-// to the modern era: it is demanded there and overlooked otherwise.
+// compare checks what came against what is wanted. The type of a result belongs to the modern era: it is demanded there
+// and overlooked otherwise.
 func compare(t *testing.T, w way, b behaviour, got []string) {
 	t.Helper()
 	const typed = `"result":{"resultType":"complete",`

@@ -32,8 +32,8 @@ func toldAtOnce(t *testing.T, config string) (instructions, tools string) {
 	return hello.Result.Instructions, string(reply.Result.Tools)
 }
 
-// In toolMode search the fixed tokens stay within 900 of four bytes, however many toolboxes there are, and the text of the
-// contract comes first.
+// In toolMode search the fixed tokens stay within 900 of four bytes, however many toolboxes there are, and the text of
+// the contract comes first.
 func TestFixedTokensOfSearch(t *testing.T) {
 	const most = 900 * 4
 	for _, c := range []struct {

@@ -16,8 +16,7 @@ type call struct {
 	terms terms
 }
 
-// own returns the call with bytes of its own, for work that goes on after the
-// handling.
+// own returns the call with bytes of its own, for work that goes on after the handling.
 func (c *call) own() *call {
 	r := *c.Request
 	r.Raw = bytes.Clone(r.Raw)
@@ -36,7 +35,8 @@ func newCall(m *wire.Message, out Outlet, scope uint64) (*call, error) {
 	return c, err
 }
 
-// withoutAnswers gives a request as it was before it was made again: its state is ours, and means nothing to the server.
+// withoutAnswers gives a request as it was before it was made again: its state is ours, and means nothing to the
+// server.
 func (c *call) withoutAnswers() (*call, error) {
 	m := new(wire.Message)
 	if err := wire.Scan(wire.Splice(nil, c.Raw, eras.WithoutAnswers(c.Raw, c.Params)...), m); err != nil {

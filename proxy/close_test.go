@@ -22,7 +22,8 @@ func (*counting) Behind() bool       { return false }
 func (*counting) From() proxy.Origin { return proxy.Origin{} }
 func (c *counting) Finish([]byte)    { c.finished.Add(1) }
 
-// Over HTTP requests come while their session is being closed: each is finished once, at the end of the session at the latest.
+// Over HTTP requests come while their session is being closed: each is finished once, at the end of the session at the
+// latest.
 func TestRequestsDuringClose(t *testing.T) {
 	cfg := readConfig(t, `{"toolboxes":{}}`)
 	for range 100 {
@@ -67,8 +68,8 @@ func TestRequestsDuringClose(t *testing.T) {
 	}
 }
 
-// A script that closes standard input before the answers are there is told which calls have none. A call that the client
-// cancelled has none either way.
+// A script that closes standard input before the answers are there is told which calls have none. A call that the
+// client cancelled has none either way.
 func TestUnansweredAtTheEnd(t *testing.T) {
 	l := connect(t, newFront(t, readConfig(t, oneServer), ""))
 	l.initialize("2025-11-25", "{}")

@@ -10,14 +10,12 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// commons is the client side of the servers that all sessions share. What such
-// a server says goes to the session that it can be attributed to; what cannot
-// is refused or dropped, never given to another.
+// commons is the client side of the servers that all sessions share. What such a server says goes to the session that
+// it can be attributed to; what cannot is refused or dropped, never given to another.
 type commons struct{ p *Proxy }
 
-// commonsFor gives the toolboxes of the shared servers of a configuration, by
-// name: those of old, made what cfg says, and new ones. The servers that are
-// left out or replaced in the former are returned.
+// commonsFor gives the toolboxes of the shared servers of a configuration, by name: those of old, made what cfg says,
+// and new ones. The servers that are left out or replaced in the former are returned.
 func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) (boxes map[string]*toolbox.Toolbox, gone []*toolbox.Server) {
 	boxes = make(map[string]*toolbox.Toolbox)
 	for i := range cfg.Toolboxes {
@@ -36,9 +34,8 @@ func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) 
 	return boxes, gone
 }
 
-// concerned returns the session that a message of a server is for: that of the
-// call which it belongs to or of the task, if the server named one, else the one
-// session that has requests under way there; nil if that cannot be known.
+// concerned returns the session that a message of a server is for: that of the call which it belongs to or of the task,
+// if the server named one, else the one session that has requests under way there; nil if that cannot be known.
 func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *Session) {
 	sessions := c.p.live()
 	if f, ok := belongs.(*flight); ok {
@@ -71,8 +68,8 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 	return found
 }
 
-// Notification gives resource updates to the sessions that watch the resource,
-// and all else to the session that it concerns, if it is one.
+// Notification gives resource updates to the sessions that watch the resource, and all else to the session that it
+// concerns, if it is one.
 func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 	if m.IsMethod("notifications/resources/updated") {
 		uri, ok := m.Text(m.Params, "uri")
@@ -114,8 +111,7 @@ func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	}
 }
 
-// isShared reports whether a server serves several sessions, so that one of
-// them may not set it up for itself.
+// isShared reports whether a server serves several sessions, so that one of them may not set it up for itself.
 func (p *Proxy) isShared(srv *toolbox.Server) bool {
 	b := p.root.view.Load().Commons[srv.Toolbox]
 	if b == nil {
@@ -125,8 +121,7 @@ func (p *Proxy) isShared(srv *toolbox.Server) bool {
 	return ok && other == srv
 }
 
-// live returns the sessions that are not closed, also of other fronts with the
-// same shared servers.
+// live returns the sessions that are not closed, also of other fronts with the same shared servers.
 func (p *Proxy) live() []*Session {
 	p = p.root
 	p.mu.Lock()
@@ -143,8 +138,7 @@ func (p *Proxy) liveLocked() []*Session {
 	return all
 }
 
-// Close ends the shared servers. The sessions are closed by those who made
-// them, and before.
+// Close ends the shared servers. The sessions are closed by those who made them, and before.
 func (p *Proxy) Close() error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()

@@ -200,9 +200,8 @@ func (s *Session) Receive(raw []byte) {
 	s.handle(&s.received)
 }
 
-// Handle takes one message, which was read if it is a request. out is where what
-// belongs to it goes, and scope the exchange that its id belongs to: 0 for a
-// client that keeps its ids unique.
+// Handle takes one message, which was read if it is a request. out is where what belongs to it goes, and scope the
+// exchange that its id belongs to: 0 for a client that keeps its ids unique.
 func (s *Session) Handle(r *incoming.Request, out Outlet, scope uint64) {
 	s.handle(&call{Request: r, out: out, scope: scope})
 }
@@ -290,8 +289,7 @@ func (s *Session) request(c *call) {
 	}
 }
 
-// taskMethod takes the requests about tasks. Two of revision 2025-11-25 are not
-// in the extension that came after it.
+// taskMethod takes the requests about tasks. Two of revision 2025-11-25 are not in the extension that came after it.
 func (s *Session) taskMethod(c *call) {
 	switch {
 	case c.MethodName == "tasks/get" || c.MethodName == "tasks/cancel" || c.MethodName == "tasks/update",

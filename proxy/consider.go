@@ -24,8 +24,8 @@ const (
 	maxConsideredBytes = 4 << 10 // of all lines
 )
 
-// considering asks the user of a client whether the configuration of a project is to be used: each content of it once in a
-// session.
+// considering asks the user of a client whether the configuration of a project is to be used: each content of it once
+// in a session.
 type considering struct {
 	file    func() *config.Untrusted      // nil where there is none
 	use     func(*config.Untrusted) error // nil where nobody may be asked
@@ -85,7 +85,8 @@ func (co *considering) askIn(f *flight, c *call) (said string, answered bool) {
 	return "", true
 }
 
-// considerable is the configuration of the project that the user of this client may be asked about; nil if there is none.
+// considerable is the configuration of the project that the user of this client may be asked about; nil if there is
+// none.
 func (co *considering) considerable() *config.Untrusted {
 	u := co.file()
 	if u == nil || u.Digest == "" || co.use == nil {

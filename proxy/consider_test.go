@@ -78,7 +78,8 @@ func withUntrusted(t *testing.T, u *config.Untrusted) *config.Config {
 	return cfg
 }
 
-// The user of a modern client is asked in the answer to workbench_status, and the state of the question is good for that file alone.
+// The user of a modern client is asked in the answer to workbench_status, and the state of the question is good for
+// that file alone.
 func TestConsiderInModernClient(t *testing.T) {
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
 	for _, tt := range []struct {

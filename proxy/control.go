@@ -16,12 +16,12 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/meta"
 )
 
-// control answers what belongs to the protocol itself, through mcp-go:
-// initialize, server/discover, ping and logging/setLevel.
+// control answers what belongs to the protocol itself, through mcp-go: initialize, server/discover, ping and
+// logging/setLevel.
 type control struct{ engine *server.MCPServer }
 
-// newControl makes the engine for a client that is offered some toolboxes, whose names are also in what workbench says of
-// itself: some clients show that where they show no instructions.
+// newControl makes the engine for a client that is offered some toolboxes, whose names are also in what workbench says
+// of itself: some clients show that where they show no instructions.
 func newControl(version, instructions string, toolboxes []config.Toolbox) *control {
 	title, description := meta.Introduction(toolboxes)
 	return &control{server.NewMCPServer(Name, version,
@@ -38,8 +38,8 @@ func newControl(version, instructions string, toolboxes []config.Toolbox) *contr
 	)}
 }
 
-// extensions are those that servers behind workbench may have, with their settings. None is started when a client asks, so
-// that all are declared.
+// extensions are those that servers behind workbench may have, with their settings. None is started when a client asks,
+// so that all are declared.
 func extensions() map[string]any {
 	return map[string]any{
 		eras.Tasks:  struct{}{},
@@ -48,8 +48,8 @@ func extensions() map[string]any {
 	}
 }
 
-// answer gives the reply to a request, with the client's own id. The engine
-// decodes ids into floats, so it is shown a small number instead.
+// answer gives the reply to a request, with the client's own id. The engine decodes ids into floats, so it is shown a
+// small number instead.
 func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 	ctx := server.WithSupportedProtocolVersions(c.engine.WithContext(context.Background(), peer), eras.Revisions())
 	shown := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
@@ -71,7 +71,8 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 	}
 	edits := []wire.Edit{{Span: reply.ID, New: id}}
 	if m.IsMethod("server/discover") {
-		// In revision 2026-07-28 tasks are an extension, and a server that declares what they were before has not got it.
+		// In revision 2026-07-28 tasks are an extension, and a server that declares what they were before has not got
+		// it.
 		capabilities, _ := wire.FindPath(raw, reply.Result, "capabilities")
 		edits = append(edits, eras.Without(raw, capabilities, "tasks")...)
 	}
@@ -79,8 +80,8 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 	return wire.Splice(nil, raw, edits...)
 }
 
-// enginePeer is a session as mcp-go wants it. What the client says of itself
-// is read from its bytes elsewhere, since these types would lose some of it.
+// enginePeer is a session as mcp-go wants it. What the client says of itself is read from its bytes elsewhere, since
+// these types would lose some of it.
 type enginePeer struct {
 	level mcp.LoggingLevel
 	ready bool

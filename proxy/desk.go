@@ -60,8 +60,8 @@ func (d *desk) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
 	return f
 }
 
-// awaitMarked has the request go on, on a goroutine of its own, when the toolboxes have opened that open by themselves and those
-// that waited for them before it have gone on: goOn calls done when it has.
+// awaitMarked has the request go on, on a goroutine of its own, when the toolboxes have opened that open by themselves
+// and those that waited for them before it have gone on: goOn calls done when it has.
 func (d *desk) awaitMarked(f *flight, sh *shelf.Shelf, goOn func(done func())) {
 	wait, done := d.turns.take(marked)
 	f.serve(func() {

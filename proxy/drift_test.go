@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// A tool that is defined otherwise within a session is said in the next answers of
-// open and status, for as long as the session lasts, and in the log.
+// A tool that is defined otherwise within a session is said in the next answers of open and status, for as long as the
+// session lasts, and in the log.
 func TestFaultG10_DefinitionChanges(t *testing.T) {
 	synctest.Test(t, definitionChanges) // lists are read once a second
 }

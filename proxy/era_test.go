@@ -59,8 +59,7 @@ func (c *talk) say(format string, args ...any) {
 	c.session.Receive(fmt.Appendf(nil, format, args...))
 }
 
-// hear waits for the first message, from what came already on, that has all of
-// the given pieces.
+// hear waits for the first message, from what came already on, that has all of the given pieces.
 func (c *talk) hear(pieces ...string) string {
 	c.t.Helper()
 	has := func(msg string) bool {
@@ -111,8 +110,8 @@ func field(t *testing.T, msg string, path ...string) json.RawMessage {
 	return raw
 }
 
-// A reply that comes while its client is being asked is kept for the client's retry, as long as the server's account has
-// room for it, and what was kept is credited.
+// A reply that comes while its client is being asked is kept for the client's retry, as long as the server's account
+// has room for it, and what was kept is credited.
 func TestReplyWhileTheClientIsAsked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		size int
@@ -144,8 +143,8 @@ func TestReplyWhileTheClientIsAsked(t *testing.T) {
 	}
 }
 
-// A legacy server asks in the midst of a modern client's call: the client is
-// answered with input_required, and its retry gets the result of the same call.
+// A legacy server asks in the midst of a modern client's call: the client is answered with input_required, and its
+// retry gets the result of the same call.
 func TestModernClientLegacyServerAsks(t *testing.T) {
 	c := dial(t, false, map[string]*mcptest.Server{"old": {}})
 	args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":9007199254740993}}}}}`
@@ -200,8 +199,8 @@ func unmarshalMap(t *testing.T, raw json.RawMessage) map[string]json.RawMessage 
 	return m
 }
 
-// A modern server answers a legacy client's call with input_required: the
-// client is asked as its revision knows it, and the call made again.
+// A modern server answers a legacy client's call with input_required: the client is asked as its revision knows it, and
+// the call made again.
 func TestLegacyClientModernServerAsks(t *testing.T) {
 	c := dial(t, false, map[string]*mcptest.Server{"new": {Modern: true}})
 	c.initialize()
@@ -222,8 +221,8 @@ func TestLegacyClientModernServerAsks(t *testing.T) {
 	}
 }
 
-// The answers to several questions go to the server in the order in which it asked, in whatever order the client gives them:
-// the same conversation is the same bytes.
+// The answers to several questions go to the server in the order in which it asked, in whatever order the client gives
+// them: the same conversation is the same bytes.
 func TestAnswersAreInOrder(t *testing.T) {
 	c := dial(t, false, map[string]*mcptest.Server{"new": {Modern: true}})
 	c.initialize()
@@ -243,8 +242,8 @@ func TestAnswersAreInOrder(t *testing.T) {
 	}
 }
 
-// A question for a call that was given up is nobody's: the answer that comes late
-// has no call made again. A server asks for so much at a time and no more.
+// A question for a call that was given up is nobody's: the answer that comes late has no call made again. A server asks
+// for so much at a time and no more.
 func TestQuestionsEndWithTheirCall(t *testing.T) {
 	c := dial(t, true, map[string]*mcptest.Server{"new": {Modern: true}})
 	c.initialize()
@@ -307,8 +306,7 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// A tool of a toolbox that is open from the start can be called before it was
-// listed, in both eras.
+// A tool of a toolbox that is open from the start can be called before it was listed, in both eras.
 func TestCallBeforeList(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -331,8 +329,8 @@ func TestCallBeforeList(t *testing.T) {
 	}
 }
 
-// What is said to a server is of its own era, and what is said to a client is
-// of the client's: the server here refuses, or reports at its end, what is not.
+// What is said to a server is of its own era, and what is said to a client is of the client's: the server here refuses,
+// or reports at its end, what is not.
 func TestFaultH2_ErasDoNotLeak(t *testing.T) {
 	servers := map[string]*mcptest.Server{
 		"legacy": {Resources: []string{`{"uri":"x:1","name":"one"}`}, Prompts: []string{`{"name":"greet"}`}},

@@ -37,8 +37,8 @@ func (s overheardSession) Receive(msg []byte) {
 	s.Session.Receive(msg)
 }
 
-// What a client declares as experimental or as an extension that nobody knows reaches the servers of both eras, what either side puts
-// into _meta reaches the other, and a method that nobody knows is refused by its name.
+// What a client declares as experimental or as an extension that nobody knows reaches the servers of both eras, what
+// either side puts into _meta reaches the other, and a method that nobody knows is refused by its name.
 func TestExtrasPass(t *testing.T) {
 	const extras = `"experimental":{"x":{"a":1.0}},"extensions":{"com.example/thing":{"b":9007199254740993}}`
 	const inMeta = `"com.example/thing":{"c":1.0}`

@@ -75,7 +75,8 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 	return q, nil
 }
 
-// found is the result of a search, as text and as structured content, of which clients show their models one or the other.
+// found is the result of a search, as text and as structured content, of which clients show their models one or the
+// other.
 func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 	index, servers := k.searchable(q.toolbox)
 	note := ""
@@ -140,8 +141,8 @@ const (
 	maxNamed    = 8 // how many names a query may have for that
 )
 
-// excluded says of the tools that a query asks for by name, and that are not offered, why. A word of several is a name if it is
-// written as one.
+// excluded says of the tools that a query asks for by name, and that are not offered, why. A word of several is a name
+// if it is written as one.
 func excluded(servers []*toolbox.Server, query string) (said []string) {
 	names := []string{strings.TrimSpace(query)}
 	for _, word := range strings.Fields(query) {

@@ -28,8 +28,8 @@ func (l *line) find(id int, arguments string) string {
 	return reply
 }
 
-// Who may not use a toolbox finds nothing of it, whatever they ask for and although others have it open and have searched it:
-// no name of its tools and servers, no word of its description, not that it is there.
+// Who may not use a toolbox finds nothing of it, whatever they ask for and although others have it open and have
+// searched it: no name of its tools and servers, no word of its description, not that it is there.
 func TestFindsNothingOfOthersToolboxes(t *testing.T) {
 	const cfg = `{"pin": ["vault/ledger/zq_transfer"], "toolboxes": {
 		"desk": {"description": "Notes for everybody", "mcpServers": {"notes": {"command": "inside", "args": ["tools=read_note,write_note,send_mail", "skills=knitting"]}}},
@@ -128,7 +128,8 @@ func TestFindVotes(t *testing.T) {
 	}
 }
 
-// FuzzFind: whatever the arguments of a search are, it is answered with a message that can be read, of a bounded length.
+// FuzzFind: whatever the arguments of a search are, it is answered with a message that can be read, of a bounded
+// length.
 func FuzzFind(f *testing.F) {
 	for _, seed := range []string{
 		`{"query":"read files"}`, `{"query":"\u0000\ud800","limit":1}`, `{"query":"x","limit":1e0}`, `{"query":"x","limit":99999999999999999999}`,

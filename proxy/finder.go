@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// finder searches what the toolboxes of a session offer: those that are open as they are, the others as they were last seen. Its
-// index is made at the first search and again when something of it has changed.
+// finder searches what the toolboxes of a session offer: those that are open as they are, the others as they were last
+// seen. Its index is made at the first search and again when something of it has changed.
 type finder struct {
 	desk     *desk
 	shelf    *shelf.Shelf

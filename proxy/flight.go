@@ -82,8 +82,8 @@ func (f *flight) giveUp(raw []byte, id wire.Span) {
 	f.call.Cancel(raw, id)
 }
 
-// send forwards the request to a server with the given edits, which need live only during the call. target is what it asks
-// for, by the server's own name. A retry of a request that is parked resumes it instead.
+// send forwards the request to a server with the given edits, which need live only during the call. target is what it
+// asks for, by the server's own name. A retry of a request that is parked resumes it instead.
 func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
 	f.began = f.by.tallies.clock() // before server, by which ended knows that it was forwarded
 	if t := f.by.tracer; t != nil {
@@ -127,8 +127,8 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	}
 }
 
-// narrate has the client told where the servers stand, if it gave a progress token, until the server of the request has taken
-// it or it is answered.
+// narrate has the client told where the servers stand, if it gave a progress token, until the server of the request has
+// taken it or it is answered.
 func (f *flight) narrate(servers ...*toolbox.Server) {
 	if f.token == nil {
 		return
@@ -179,8 +179,7 @@ func (f *flight) Done(m *wire.Message, err error) {
 	f.deliver(m, err)
 }
 
-// deliver answers the client with a server's reply, translated where the two
-// are of different eras.
+// deliver answers the client with a server's reply, translated where the two are of different eras.
 func (f *flight) deliver(m *wire.Message, err error) {
 	if err != nil {
 		f.fail(err)
@@ -253,8 +252,8 @@ func (f *flight) serverEra() eras.Era {
 	return f.call.ServerEra()
 }
 
-// translated gives the edits that make a server's reply the client's: under its
-// own id and in the terms of its era, besides others.
+// translated gives the edits that make a server's reply the client's: under its own id and in the terms of its era,
+// besides others.
 func (f *flight) translated(m *wire.Message, from eras.Era, edits []wire.Edit) []wire.Edit {
 	edits = append(edits, wire.Edit{Span: m.ID, New: f.id})
 	edits = append(edits, from.Reply(f.terms.Era, m, f.cached)...)
@@ -262,9 +261,8 @@ func (f *flight) translated(m *wire.Message, from eras.Era, edits []wire.Edit) [
 	return edits
 }
 
-// makesTasks reports whether the request may be answered with a task, and where
-// the result then has it: a server with a handshake makes one where the request
-// says so, one of revision 2026-07-28 of its own accord, if both sides have
+// makesTasks reports whether the request may be answered with a task, and where the result then has it: a server with a
+// handshake makes one where the request says so, one of revision 2026-07-28 of its own accord, if both sides have
 // declared the extension.
 func (f *flight) makesTasks() (at string, may bool) {
 	switch {
@@ -287,8 +285,8 @@ func (f *flight) takesTasks(c *call, srv *toolbox.Server) bool {
 	return f.tasks && c.terms.has(eras.Tasks) && eras.MakesTasks(srv.Capabilities())
 }
 
-// noteTask remembers the task that a result announces, and returns the result
-// with the ids of tasks that the client sees, in the terms of the client's era.
+// noteTask remembers the task that a result announces, and returns the result with the ids of tasks that the client
+// sees, in the terms of the client's era.
 func (f *flight) noteTask(m *wire.Message) *wire.Message {
 	at, may := f.makesTasks()
 	srv := f.server.Load()

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// For returns the front that serves somebody one toolbox directly, or with ""
-// all that they may use, with the shared servers of p; nil if that is nothing.
+// For returns the front that serves somebody one toolbox directly, or with "" all that they may use, with the shared
+// servers of p; nil if that is nothing.
 func (p *Proxy) For(who *principal.Principal, toolbox string) *Proxy {
 	direct := toolbox
 	if direct == "" {
@@ -45,9 +45,8 @@ func (p *Proxy) Toolboxes() (all []config.Toolbox, direct bool) {
 	return now.Cfg.Toolboxes, false
 }
 
-// serving returns the front that serves one toolbox directly, with the shared
-// servers of p; nil if there is no such toolbox. A front stays for as long as
-// its root, so that the sessions of a toolbox which comes back are found again.
+// serving returns the front that serves one toolbox directly, with the shared servers of p; nil if there is no such
+// toolbox. A front stays for as long as its root, so that the sessions of a toolbox which comes back are found again.
 func (p *Proxy) serving(name string) *Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +86,7 @@ func (p *Proxy) frontLocked(key, direct string, only []string) *Proxy {
 	return q
 }
 
-// newView makes what a front serves by a configuration, with the shared servers
-// of that.
+// newView makes what a front serves by a configuration, with the shared servers of that.
 func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox) *view {
 	if p.only != nil {
 		some := *cfg

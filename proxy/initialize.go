@@ -37,13 +37,12 @@ func (s *Session) initialize(c *call) {
 	c.out.Finish(s.view.Load().control.answer(&c.Message, &enginePeer{}))
 }
 
-// maxClient is the longest that a client may say of itself, in bytes: it is kept,
-// and each of its servers is told it.
+// maxClient is the longest that a client may say of itself, in bytes: it is kept, and each of its servers is told it.
 const maxClient = 64 << 10
 
-// setLevel lets the engine check and answer it and tells all servers: those of
-// revision 2026-07-28 by what is sent to them from now on. Servers that are shared
-// have no level that one client may set. The answer waits for those that are there.
+// setLevel lets the engine check and answer it and tells all servers: those of revision 2026-07-28 by what is sent to
+// them from now on. Servers that are shared have no level that one client may set. The answer waits for those that are
+// there.
 func (s *Session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
 	reply := s.view.Load().control.answer(&c.Message, &peer)

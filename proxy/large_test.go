@@ -66,8 +66,8 @@ func readTool(t *testing.T, raw []byte) (r toolResult) {
 	return r
 }
 
-// A large result of a server that is configured so is kept, and read on by the tool and as a resource; others are passed on
-// byte for byte.
+// A large result of a server that is configured so is kept, and read on by the tool and as a resource; others are
+// passed on byte for byte.
 func TestLargeResults(t *testing.T) {
 	dir := t.TempDir()
 	front := newFrontWith(t, readConfig(t, largeConfig), proxy.Options{Results: results.New([]string{dir})})
@@ -225,8 +225,8 @@ func (g *gate) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// What is made of a large result holds up no other reply of its server, however long it takes: here until the log takes the line
-// that says that the result could not be kept.
+// What is made of a large result holds up no other reply of its server, however long it takes: here until the log takes
+// the line that says that the result could not be kept.
 func TestLargeResultsHoldUpNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no folder")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

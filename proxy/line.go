@@ -11,10 +11,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A client that does not keep up is sent no more of what it can do without, which
-// is what has no reply. News of resources are sent once when it has caught up.
-// Replies and questions wait where servers are read, for a client on standard
-// input and output (toolbox.Options.Unread); one over HTTP is cut off.
+// A client that does not keep up is sent no more of what it can do without, which is what has no reply. News of
+// resources are sent once when it has caught up. Replies and questions wait where servers are read, for a client on
+// standard input and output (toolbox.Options.Unread); one over HTTP is cut off.
 
 // maxArrears bounds the news of a server that a client gets when it has caught up.
 const maxArrears = 1000
@@ -26,8 +25,8 @@ const catchUp = 100 * time.Millisecond
 type line struct {
 	send  func(msg []byte)
 	begin func(func(context.Context))
-	// far reports whether the client has much of what was sent still to read. It is set before the first message; without it
-	// the client is never behind.
+	// far reports whether the client has much of what was sent still to read. It is set before the first message;
+	// without it the client is never behind.
 	far func() bool
 
 	mu      sync.Mutex
@@ -80,8 +79,7 @@ func (l *line) Finish(reply []byte) {
 	}
 }
 
-// isBehind reports whether the client is far behind with what belongs to a
-// request, or, with nil, to none.
+// isBehind reports whether the client is far behind with what belongs to a request, or, with nil, to none.
 func (l *line) isBehind(r *request) bool {
 	if r != nil {
 		return r.out.Behind()
@@ -89,8 +87,7 @@ func (l *line) isBehind(r *request) bool {
 	return l.Behind()
 }
 
-// emit sends a message of a server with the request it belongs to, or, if it
-// belongs to none, on its own.
+// emit sends a message of a server with the request it belongs to, or, if it belongs to none, on its own.
 func (l *line) emit(carrier *request, msg []byte) {
 	if carrier != nil && !carrier.over.Load() {
 		carrier.out.Message(msg)
@@ -108,8 +105,7 @@ func (l *line) spare(srv *toolbox.Server, carrier *request, msg []byte) {
 	l.emit(carrier, msg)
 }
 
-// news sends a message that means the same however often it comes; if the
-// client is behind, once when it has caught up.
+// news sends a message that means the same however often it comes; if the client is behind, once when it has caught up.
 func (l *line) news(srv *toolbox.Server, to *request, msg []byte) {
 	behind := l.isBehind(to)
 	l.mu.Lock()

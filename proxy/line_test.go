@@ -26,8 +26,8 @@ func (c *talk) dropped() (n uint64) {
 	return n
 }
 
-// A client that is behind is spared what it can do without; it gets each reply,
-// and the news once when it has caught up.
+// A client that is behind is spared what it can do without; it gets each reply, and the news once when it has caught
+// up.
 func TestClientIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, true, map[string]*mcptest.Server{"s": {Resources: []string{`{"uri":"a:1"}`, `{"uri":"a:2"}`}}})
@@ -137,8 +137,7 @@ func (s stuck) Write([]byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// A stdio client that reads nothing holds up no more than the limit, however
-// much its servers say.
+// A stdio client that reads nothing holds up no more than the limit, however much its servers say.
 func TestClientReadsNothing(t *testing.T) {
 	cfg := readConfig(t, `{"toolboxes":{"box":{"open":true,"mcpServers":{"s":{"command":"inside"}}}}}`)
 	front := newFront(t, cfg, "")

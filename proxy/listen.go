@@ -48,8 +48,7 @@ func (r *resourceDesk) listen(c *call) {
 	}
 }
 
-// endListen forgets a subscription; its resources are unwatched if no other
-// has them.
+// endListen forgets a subscription; its resources are unwatched if no other has them.
 func (r *resourceDesk) endListen(f *flight) {
 	sub, gone := r.watches.end(f)
 	for _, uri := range gone {
@@ -62,8 +61,8 @@ func (r *resourceDesk) endListen(f *flight) {
 	}
 }
 
-// find has the servers tell of resources that led nowhere when the client subscribed to them, such as those of toolboxes that
-// have opened since.
+// find has the servers tell of resources that led nowhere when the client subscribed to them, such as those of
+// toolboxes that have opened since.
 func (r *resourceDesk) find() {
 	for _, uri := range r.watches.lost() {
 		if _, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && r.watches.led(uri, true) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// list answers a request for a list. The toolboxes that are open without being
-// asked for are opened first, so that the list is whole from the beginning.
+// list answers a request for a list. The toolboxes that are open without being asked for are opened first, so that the
+// list is whole from the beginning.
 func (s *Session) list(c *call, k toolbox.Kind) {
 	f := s.desk.own(c)
 	if f == nil {
@@ -42,8 +42,8 @@ func (s *Session) replyList(f *flight, k toolbox.Kind, hand func(context.Context
 	}
 }
 
-// tellChanged tells the client that lists are other than before: by the methods of notifications a legacy client, on its
-// subscriptions a modern one.
+// tellChanged tells the client that lists are other than before: by the methods of notifications a legacy client, on
+// its subscriptions a modern one.
 func (s *Session) tellChanged(methods []string) {
 	s.resourceDesk.find()
 	s.watches.announce()
@@ -55,8 +55,7 @@ func (s *Session) tellChanged(methods []string) {
 	}
 }
 
-// Mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
-// of its arguments, else nil.
+// Mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some of its arguments, else nil.
 func (s *Session) Mirrored(name []byte) *mcp.Tool {
 	text, _ := wire.Unquote(name)
 	return s.shelf.Routes().Mirrored(text)

@@ -13,9 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/script"
 )
 
-// asServer makes the test binary the child process of its own tests: a server
-// of the specs in its arguments and in specVariable, which may change without
-// making it another server.
+// asServer makes the test binary the child process of its own tests: a server of the specs in its arguments and in
+// specVariable, which may change without making it another server.
 const (
 	asServer     = "WORKBENCH_TEST_SERVER"
 	specVariable = "WORKBENCH_TEST_SPEC"

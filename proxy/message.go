@@ -27,8 +27,8 @@ func edited(m *wire.Message, edits []wire.Edit) *wire.Message {
 	return scanned(wire.Splice(nil, m.Raw, edits...))
 }
 
-// withResult returns a message with another result. Where that is none, since what a server nested as deep as it may would
-// be nested deeper in it, the message stays as it is.
+// withResult returns a message with another result. Where that is none, since what a server nested as deep as it may
+// would be nested deeper in it, the message stays as it is.
 func withResult(m *wire.Message, result []byte) *wire.Message {
 	other := new(wire.Message)
 	if wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), other) != nil {

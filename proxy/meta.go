@@ -7,8 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// callTool routes a tools/call: to the server whose exposed name it is, or to
-// a meta tool.
+// callTool routes a tools/call: to the server whose exposed name it is, or to a meta tool.
 func (s *Session) callTool(c *call) {
 	name, ok := toolName(c.Bytes(c.Name))
 	if !ok {

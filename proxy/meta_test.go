@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// The definitions of the meta tools are what models read: a change of them is
-// made on purpose.
+// The definitions of the meta tools are what models read: a change of them is made on purpose.
 func TestMetaTools(t *testing.T) {
 	for name, config := range map[string]string{
 		"meta_tools":      `{"toolboxes": {"dev": {"description": "Development <tools>", "mcpServers": {}}, "bare": {"mcpServers": {}}}}`,
@@ -39,8 +38,8 @@ func TestMetaTools(t *testing.T) {
 	}
 }
 
-// Some clients cut descriptions at 2 KB; ours stay below, however many
-// toolboxes there are, and the enum still names each.
+// Some clients cut descriptions at 2 KB; ours stay below, however many toolboxes there are, and the enum still names
+// each.
 func TestMetaToolsOfManyToolboxes(t *testing.T) {
 	const n = 200
 	boxes := make(map[string]any)

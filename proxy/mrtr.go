@@ -13,15 +13,14 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// maxRounds is how often a modern server may ask for more input on one request
-// of a legacy client, and maxQuestions for how much at a time.
+// maxRounds is how often a modern server may ask for more input on one request of a legacy client, and maxQuestions for
+// how much at a time.
 const (
 	maxRounds    = 20
 	maxQuestions = 100
 )
 
-// repeatable is a client's request kept to be sent again with the answers that a
-// modern server asked for.
+// repeatable is a client's request kept to be sent again with the answers that a modern server asked for.
 type repeatable struct {
 	raw    []byte // with the edits applied, the client's id and token still in it
 	rounds int
@@ -31,9 +30,8 @@ func newRepeatable(c *call, edits []wire.Edit) *repeatable {
 	return &repeatable{raw: wire.Splice(nil, c.Raw, edits...)}
 }
 
-// ask puts to a legacy client what a modern server wants to know before it
-// answers (specification 2026-07-28, multi round-trip requests), and sends the
-// request again when all is answered. It reports whether the result was such.
+// ask puts to a legacy client what a modern server wants to know before it answers (specification 2026-07-28, multi
+// round-trip requests), and sends the request again when all is answered. It reports whether the result was such.
 func (f *flight) ask(m *wire.Message) bool {
 	var out [3]wire.Span
 	if m.Kind != wire.Result || m.Raw[m.Result.Start] != '{' {
@@ -121,8 +119,7 @@ func (r *round) answer(number int, m *wire.Message) {
 		return
 	}
 	if m.Kind == wire.Failure {
-		// There is no way to hand a refusal to the server, so the request
-		// fails with it.
+		// There is no way to hand a refusal to the server, so the request fails with it.
 		r.failed = true
 		r.mu.Unlock()
 		r.f.finish(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: r.f.id}), cancelled)

@@ -19,8 +19,8 @@ const (
 	narrateAgain = 2 * time.Second
 	// narratedServers is how many servers are told of at a time.
 	narratedServers = 3
-	// progressSecond is how much progress a second of waiting is: little, so that the progress which the server tells after
-	// it, and which mostly begins with 1, is more.
+	// progressSecond is how much progress a second of waiting is: little, so that the progress which the server tells
+	// after it, and which mostly begins with 1, is more.
 	progressSecond = 0.001
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// A server that does not have every list which its capabilities stand for is well: nothing is noted of it. Another failure
-// of a list is.
+// A server that does not have every list which its capabilities stand for is well: nothing is noted of it. Another
+// failure of a list is.
 func TestFaultH9_ListsNobodyNeedHave(t *testing.T) {
 	for spec, want := range map[string]string{
 		"lack=resources/templates/list":                 "",

@@ -13,9 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/shelf"
 )
 
-// relistWait is how long the result of an open waits for the client to list
-// its tools again: clients that do so offer the new tools on the very next turn.
-// One that did not do so the last time, in this session or the one before, is not
+// relistWait is how long the result of an open waits for the client to list its tools again: clients that do so offer
+// the new tools on the very next turn. One that did not do so the last time, in this session or the one before, is not
 // waited for again.
 const relistWait = time.Second
 
@@ -91,8 +90,8 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 	return names, len(names) > 0 && len(names) <= maxPatterns
 }
 
-// openAndTell opens a toolbox for the client: servers first, then the news of
-// the changed lists, then, when the client has read them, the result.
+// openAndTell opens a toolbox for the client: servers first, then the news of the changed lists, then, when the client
+// has read them, the result.
 func (o *opener) openAndTell(f *flight, b *shelf.Box, q question) {
 	if f.terms.ListsMayChange() {
 		o.desk.profile.recallHabit()
@@ -108,8 +107,8 @@ func (o *opener) openAndTell(f *flight, b *shelf.Box, q question) {
 	f.reply(opened(o.shelf, o.desk.profile.known().habit, b, q, &f.terms))
 }
 
-// awaitListing waits until the client has read its tools, if it may, and notes
-// whether it did. Of one that ends its input it cannot be known.
+// awaitListing waits until the client has read its tools, if it may, and notes whether it did. Of one that ends its
+// input it cannot be known.
 func (o *opener) awaitListing(ctx context.Context, listed <-chan struct{}) {
 	if o.desk.profile.known().habit.Ignores {
 		return
@@ -126,8 +125,7 @@ func (o *opener) awaitListing(ctx context.Context, listed <-chan struct{}) {
 	}
 }
 
-// howToCall tells the model which way its client can call the tools; example is
-// the exposed name of one.
+// howToCall tells the model which way its client can call the tools; example is the exposed name of one.
 func howToCall(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, changing bool, example string) string {
 	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", meta.UseTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)

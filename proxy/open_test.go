@@ -41,8 +41,8 @@ func TestUseDoesNotRetry(t *testing.T) {
 	})
 }
 
-// An open holds its result so that the client knows the new tools when it reads
-// it. That is so only if the list leaves first, however slowly it is written.
+// An open holds its result so that the client knows the new tools when it reads it. That is so only if the list leaves
+// first, however slowly it is written.
 func TestOpenResultFollowsTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": ["tools=echo"]}}}}}`)
@@ -73,8 +73,8 @@ func TestOpenResultFollowsTheList(t *testing.T) {
 	})
 }
 
-// A client that ends its input right after an open gets its result at once: it
-// lists nothing any more, and the end waits no longer than an open may take.
+// A client that ends its input right after an open gets its result at once: it lists nothing any more, and the end
+// waits no longer than an open may take.
 func TestOpenResultBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": ["tools=echo"]}}}}}`), ""))

@@ -75,8 +75,8 @@ type question struct {
 	tools   []string // of which tools; nil: of all
 }
 
-// opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
-// show their models one or the other. It is an error only if no server at all could be started.
+// opened makes the result of an open: the same content as text of many lines and as structured content, of which
+// clients show their models one or the other. It is an error only if no server at all could be started.
 func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *terms) []byte {
 	exposed := sh.HandBox(b.Name)
 	r := result{Toolbox: b.Name, Description: meta.Describe(b.Description()), Servers: []serverResult{}, Tools: []json.RawMessage{}}
@@ -135,8 +135,8 @@ const howToSeeMore = " To see more of some tools, open the toolbox again with to
 // mostHints is how many oddities of a server are named.
 const mostHints = 3
 
-// audit adds what is odd in what the servers say, beside those of the other open toolboxes. The words of servers are not repeated: a model is not to read what is
-// odd about them once more.
+// audit adds what is odd in what the servers say, beside those of the other open toolboxes. The words of servers are
+// not repeated: a model is not to read what is odd about them once more.
 func (r *result) audit(b *shelf.Box, open []*shelf.Box) {
 	hints := make(map[string]int)
 	var beside []*toolbox.Server
@@ -210,8 +210,8 @@ func (r *result) head() string {
 	return b.String()
 }
 
-// describeServer says where a server stands. One that is starting and was seen
-// before is no trouble: its tools can be called, and the calls wait.
+// describeServer says where a server stands. One that is starting and was seen before is no trouble: its tools can be
+// called, and the calls wait.
 func describeServer(srv *toolbox.Server, st toolbox.Status) serverResult {
 	one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
 	starting := st.State.IsStarting()

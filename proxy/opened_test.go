@@ -97,8 +97,8 @@ func eachEra(t *testing.T, cfg *config.Config, test func(t *testing.T, l *line, 
 	}
 }
 
-// The result of an open has room in a model's window: it says as much of each tool as its budget allows, in many lines, and
-// in structured content the same.
+// The result of an open has room in a model's window: it says as much of each tool as its budget allows, in many lines,
+// and in structured content the same.
 func TestFaultH1_OpenFitsItsBudget(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -237,7 +237,8 @@ func TestFaultH5_TitleNamesTheToolboxes(t *testing.T) {
 	}
 }
 
-// An open never changes the list of a modern client, as the documentation says, and what it opened can be called all the same.
+// An open never changes the list of a modern client, as the documentation says, and what it opened can be called all
+// the same.
 func TestFaultH6_ListOfAModernClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := connect(t, newFront(t, shelf(t, 2000, 3), ""))

@@ -24,45 +24,36 @@ const Name = "mcp-workbench"
 type Options struct {
 	// Version is told to clients.
 	Version string
-	// Direct names the one toolbox to serve, whose tools are then listed as
-	// if its servers were connected directly; "" serves all behind the meta
-	// tools.
+	// Direct names the one toolbox to serve, whose tools are then listed as if its servers were connected directly; ""
+	// serves all behind the meta tools.
 	Direct string
-	// Toolbox is what toolboxes are made with; Client and Peer are set for
-	// each session.
+	// Toolbox is what toolboxes are made with; Client and Peer are set for each session.
 	Toolbox toolbox.Options
-	// Approvals is where calls wait that a person is to agree to; nil means that
-	// the client alone can ask.
+	// Approvals is where calls wait that a person is to agree to; nil means that the client alone can ask.
 	Approvals *approval.Register
-	// Trust has the configuration of a project used as it was shown to the user.
-	// nil means that no client's user is asked about it.
+	// Trust has the configuration of a project used as it was shown to the user. nil means that no client's user is
+	// asked about it.
 	Trust func(*config.Untrusted) error
 	// Calls records what clients ask for; nil means that nothing is recorded.
 	Calls *calls.Log
-	// Trail hears of what somebody may want to account for; nil means nobody
-	// does.
+	// Trail hears of what somebody may want to account for; nil means nobody does.
 	Trail func(trail.Event)
-	// Clients remembers from one session to the next how clients take changed
-	// lists; nil means that each session finds out for itself.
+	// Clients remembers from one session to the next how clients take changed lists; nil means that each session finds
+	// out for itself.
 	Clients *habits.Memory
-	// Tasks is where it is kept which server made which task, for other
-	// connections and runs; nil keeps nothing.
+	// Tasks is where it is kept which server made which task, for other connections and runs; nil keeps nothing.
 	Tasks *taskbook.Book
-	// Results keeps large results of the servers that are configured so. nil
-	// means that there is no folder for them, and that they are passed on.
+	// Results keeps large results of the servers that are configured so. nil means that there is no folder for them,
+	// and that they are passed on.
 	Results *results.Store
-	// Scripts runs scripts, if the configuration allows them. nil means that
-	// there are none.
+	// Scripts runs scripts, if the configuration allows them. nil means that there are none.
 	Scripts *script.Host
-	// Meanings has a vote in what tools are found by. nil means that words
-	// alone count.
+	// Meanings has a vote in what tools are found by. nil means that words alone count.
 	Meanings Meanings
-	// Logger takes what goes wrong in the front itself. The zero value is
-	// silent.
+	// Logger takes what goes wrong in the front itself. The zero value is silent.
 	Logger zerolog.Logger
-	// Tracer gets a span for each request that goes to a server, which then is
-	// told to go on below it. nil means that there are no traces, and that
-	// servers get what clients say of theirs.
+	// Tracer gets a span for each request that goes to a server, which then is told to go on below it. nil means that
+	// there are no traces, and that servers get what clients say of theirs.
 	Tracer trace.Tracer
 }
 

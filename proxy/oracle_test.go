@@ -130,7 +130,8 @@ func (w *nameWorld) plain(key string) (of []proxy.Named) {
 	return of
 }
 
-// own reports whether a name is not the full form of what another server has: whose the longest full form is that it begins as.
+// own reports whether a name is not the full form of what another server has: whose the longest full form is that it
+// begins as.
 func (w *nameWorld) own(t proxy.Named, key string) bool {
 	whose := make(map[int][]proxy.Named)
 	longest := 0

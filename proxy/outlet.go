@@ -8,17 +8,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Outlet is where the messages of one request go: the client's connection on
-// stdio, the stream of its own POST over HTTP.
+// Outlet is where the messages of one request go: the client's connection on stdio, the stream of its own POST over
+// HTTP.
 type Outlet interface {
-	// Message sends something that belongs to the request and comes before
-	// its reply: progress, a question of the server, a log line. The callee
-	// copies msg.
+	// Message sends something that belongs to the request and comes before its reply: progress, a question of the
+	// server, a log line. The callee copies msg.
 	Message(msg []byte)
 	// Behind reports whether the client has much of it still to read.
 	Behind() bool
-	// Finish sends the reply, after which nothing comes; nil means that the
-	// request ended without one.
+	// Finish sends the reply, after which nothing comes; nil means that the request ended without one.
 	Finish(reply []byte)
 	// From says where the request came from.
 	From() Origin
@@ -38,8 +36,7 @@ func errorReply(id []byte, err error) []byte {
 	return wire.AppendError(nil, id, bad.Code, bad.Message, bad.Data)
 }
 
-// toolError is the result of a tool call that failed here, as text that the
-// model reads.
+// toolError is the result of a tool call that failed here, as text that the model reads.
 func toolError(text string, e eras.Era) []byte {
 	return textResult(e, text).True("isError").End()
 }
@@ -62,8 +59,7 @@ func progress(token, much []byte, said string) []byte {
 	return wire.AppendNotification(nil, "notifications/progress", params.End())
 }
 
-// errMuch refuses what more would have to be kept for than one client or user may
-// have kept.
+// errMuch refuses what more would have to be kept for than one client or user may have kept.
 var errMuch = errors.New("too much is stored for this client or its user: wait for requests to finish, or end subscriptions or sessions")
 
 // text gives the message of an error without its JSON-RPC code.

@@ -16,10 +16,9 @@ import (
 // parkTime is how long a parked request waits for the client's retry.
 const parkTime = 10 * time.Minute
 
-// parked is a request of a modern client to a legacy server that asked for
-// something in the midst of it. The client was answered with input_required
-// and makes its request again with the input; meanwhile the server's work goes
-// on waiting (specification 2026-07-28, multi round-trip requests).
+// parked is a request of a modern client to a legacy server that asked for something in the midst of it. The client was
+// answered with input_required and makes its request again with the input; meanwhile the server's work goes on waiting
+// (specification 2026-07-28, multi round-trip requests).
 type parked struct {
 	states *states
 	first  *flight // whose call the server works on
@@ -101,8 +100,8 @@ func (p *parked) tell() {
 	f.reply(asking(questions.End(), p.states.close(p.number, p.digest, time.Now().Add(parkTime))))
 }
 
-// resume connects the retry of a parked request with it. It reports whether
-// the request carried a state of ours, and so was dealt with.
+// resume connects the retry of a parked request with it. It reports whether the request carried a state of ours, and so
+// was dealt with.
 func (f *flight) resume(c *call, srv *toolbox.Server) bool {
 	state, _ := wire.Unquote(c.Bytes(c.State))
 	number, digest, err := f.by.states.open(state)
@@ -160,8 +159,7 @@ func (p *parked) retry(f *flight, c *call) {
 	p.tell()
 }
 
-// done takes the server's reply: to the request that waits, or kept for the
-// retry that will.
+// done takes the server's reply: to the request that waits, or kept for the retry that will.
 func (p *parked) done(m *wire.Message, err error) {
 	p.mu.Lock()
 	f := p.waiting

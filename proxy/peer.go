@@ -30,9 +30,8 @@ type peer struct {
 // Changed is the toolbox's word that a list of a server is other than before.
 func (p *peer) Changed(srv *toolbox.Server, k toolbox.Kind) { p.shelf.Changed(srv, k) }
 
-// Request takes a request of a server. A legacy client is sent it; a modern
-// one, which cannot be asked, gets it as the answer to the call that the
-// server is working on.
+// Request takes a request of a server. A legacy client is sent it; a modern one, which cannot be asked, gets it as the
+// answer to the call that the server is working on.
 func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 	legacy, closed := p.profile.greeted(), p.work.ended()
 	if !legacy && p.tasks.ask(a, m) {
@@ -63,9 +62,8 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 const whoseAsk = "several clients use this server, and workbench cannot tell which one to ask: " +
 	"no call is under way, or several are, or one was given up less than a minute ago; call again while no other call is under way"
 
-// carrier is the request in flight that what a server says belongs to: that of
-// the handler, if the server named it, else the newest of those that the server
-// works on, nil if it works on none. known is false where that may be another
+// carrier is the request in flight that what a server says belongs to: that of the handler, if the server named it,
+// else the newest of those that the server works on, nil if it works on none. known is false where that may be another
 // client's.
 func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
 	if f, ok := belongs.(*flight); ok && f.requests == p.requests {
@@ -134,8 +132,8 @@ func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	}
 }
 
-// Notification passes on what a server says of its own accord: to a legacy
-// client all of it, to a modern one what it asked for.
+// Notification passes on what a server says of its own accord: to a legacy client all of it, to a modern one what it
+// asked for.
 func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
 	if p.taskNews(srv, m) {
 		return
@@ -161,8 +159,7 @@ func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
 	}
 }
 
-// updated passes on that a resource changed, under the uri that the client
-// knows it by.
+// updated passes on that a resource changed, under the uri that the client knows it by.
 func (p *peer) updated(srv *toolbox.Server, m *wire.Message) {
 	span, err := wire.FindPath(m.Raw, m.Params, "uri")
 	uri, ok := wire.Unquote(m.Bytes(span))

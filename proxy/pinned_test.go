@@ -19,8 +19,8 @@ func (l *line) listed(id string, meta string) (names []string) {
 	return names
 }
 
-// A pinned tool is listed always. Its server is started for that if nothing is known of it, else when the tool is called, and
-// then told of the log level that was set meanwhile.
+// A pinned tool is listed always. Its server is started for that if nothing is known of it, else when the tool is
+// called, and then told of the log level that was set meanwhile.
 func TestPinned(t *testing.T) {
 	want := []string{"dev__a__x"}
 	for _, modern := range []bool{false, true} {

@@ -94,8 +94,8 @@ func promptsOf(l *line, id int) string {
 	return l.reply(fmt.Sprint(id))
 }
 
-// With hold, what is not as was agreed to is in no list, and calls of it say so and how it is agreed to; with warn it is
-// offered and said; with off neither.
+// With hold, what is not as was agreed to is in no list, and calls of it say so and how it is agreed to; with warn it
+// is offered and said; with off neither.
 func TestPins(t *testing.T) {
 	for mode, want := range map[string][]string{
 		"hold": {"dev__s__same", "dev__s__other"},
@@ -152,8 +152,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// A skill that is not as was agreed to is not listed, and is not given by its uri either; one that is, is given as it was
-// agreed to.
+// A skill that is not as was agreed to is not listed, and is not given by its uri either; one that is, is given as it
+// was agreed to.
 func TestPinnedSkills(t *testing.T) {
 	now := `,"mcpServers":{"s":{"command":"inside","args":["skills=git,evil"]}}}}}`
 	for mode, held := range map[string]bool{"hold": true, "warn": false} {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// profile is who the client of a session is, and how it behaves. What is known is read without a lock: it is replaced and
-// never changed.
+// profile is who the client of a session is, and how it behaves. What is known is read without a lock: it is replaced
+// and never changed.
 type profile struct {
 	memory *habits.Memory // of earlier sessions; nil remembers nothing
 	begin  func(func(context.Context))

@@ -29,8 +29,7 @@ type Proxy struct {
 	view    atomic.Pointer[view] // what it serves
 	buffers wire.Buffers
 
-	// The rest is the root's. life is that of the shared servers, which is
-	// longer than any request.
+	// The rest is the root's. life is that of the shared servers, which is longer than any request.
 	life      context.Context
 	quit      context.CancelFunc
 	work      sync.WaitGroup // shared servers that are leaving
@@ -45,8 +44,7 @@ type Proxy struct {
 	fronts   map[string]*Proxy   // that serve a part, by what that is
 }
 
-// New makes the front; it starts nothing. It fails if opts.Direct names no
-// toolbox.
+// New makes the front; it starts nothing. It fails if opts.Direct names no toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
 	if _, ok := cfg.Toolbox(opts.Direct); !ok && opts.Direct != "" {
 		return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, meta.Available(cfg, opts.Direct))
@@ -91,19 +89,17 @@ func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
 // Client is whom a session is for.
 type Client struct {
 	principal.Principal
-	// Account is charged for all clients that are theirs; nil means that there is
-	// one client alone.
+	// Account is charged for all clients that are theirs; nil means that there is one client alone.
 	Account *account.Account
-	// Many says that several programs may be the client: what a server says goes
-	// to none of them if it may be another's.
+	// Many says that several programs may be the client: what a server says goes to none of them if it may be
+	// another's.
 	Many bool
 	// Send takes what belongs to no request.
 	Send func(msg []byte)
-	// Behind reports whether the client has much of that still to read. nil means
-	// that it never has.
+	// Behind reports whether the client has much of that still to read. nil means that it never has.
 	Behind func() bool
-	// Pace is asked before each call that a script of the client makes; an error refuses it. nil means that none is. The
-	// client's own requests are bounded by whoever takes them.
+	// Pace is asked before each call that a script of the client makes; an error refuses it. nil means that none is.
+	// The client's own requests are bounded by whoever takes them.
 	Pace func() error
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// past is a configuration of one server, a child process that makes no handshake
-// before its gate is open, and what runs of workbench have seen of it.
+// past is a configuration of one server, a child process that makes no handshake before its gate is open, and what runs
+// of workbench have seen of it.
 type past struct {
 	t    *testing.T
 	dir  string
@@ -105,8 +105,7 @@ func (l *line) result(id string, into any) {
 	}
 }
 
-// A toolbox whose server was seen before is open at once; whatever is asked of
-// the server waits for it.
+// A toolbox whose server was seen before is open at once; whatever is asked of the server waits for it.
 func TestOpenOfKnownServer(t *testing.T) {
 	p := newPast(t, "tools=x,y prompts=greet resources=a:1")
 	first := p.run(false)
@@ -184,8 +183,8 @@ func TestOpenOfChangedServer(t *testing.T) {
 	l.close()
 }
 
-// The list of a toolbox that is always open does not depend on who is up: it is
-// the same when its server hangs and when it cannot be started.
+// The list of a toolbox that is always open does not depend on who is up: it is the same when its server hangs and when
+// it cannot be started.
 func TestListOfMarkedToolboxIsTheSame(t *testing.T) {
 	const list = `"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	p := newPast(t, "tools=x,y")
@@ -236,8 +235,8 @@ func TestCallOfKnownServerThatFails(t *testing.T) {
 	l.close()
 }
 
-// What a client does with a changed list is remembered: one that ignores it is
-// waited for once, not in each session, and told how to call.
+// What a client does with a changed list is remembered: one that ignores it is waited for once, not in each session,
+// and told how to call.
 func TestHabitsAreRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := habits.New(filepath.Join(t.TempDir(), "clients.json"), zerolog.Nop())

@@ -92,8 +92,8 @@ func (r *record) target(target string) {
 	}
 }
 
-// sent records that a request goes to a server. target is what it asks for, by the server's own name, and sp its part of a
-// trace, if there is one.
+// sent records that a request goes to a server. target is what it asks for, by the server's own name, and sp its part
+// of a trace, if there is one.
 func (r *record) sent(c *call, srv *toolbox.Server, target string, sp *span) {
 	if !r.on() {
 		return
@@ -130,8 +130,8 @@ func traceOf(c *call) calls.Trace {
 	return trace
 }
 
-// ended records the end of the request. srv is the server that it went to, if any, and reply what the client gets, if it
-// gets one.
+// ended records the end of the request. srv is the server that it went to, if any, and reply what the client gets, if
+// it gets one.
 func (r *record) ended(o outcome, srv *toolbox.Server, reply []byte) {
 	if !r.on() || !r.Begun() && !isCall(r.Method) {
 		return
@@ -174,7 +174,8 @@ func (r *record) ended(o outcome, srv *toolbox.Server, reply []byte) {
 // maxFault is how much of what went wrong is looked at: more than is kept, so that no secret is cut in two.
 const maxFault = 16 << 10
 
-// faultIn is what a reply says of what went wrong: the message of an error, or the text of a result that says it is one.
+// faultIn is what a reply says of what went wrong: the message of an error, or the text of a result that says it is
+// one.
 func faultIn(m *wire.Message) string {
 	if m.Kind != wire.Result {
 		var out [2]wire.Span

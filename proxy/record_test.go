@@ -90,7 +90,8 @@ func TestCallsAreRecorded(t *testing.T) {
 	}
 }
 
-// A server that ends in the middle of a call leaves its last words in the record; a call that is under way is there too.
+// A server that ends in the middle of a call leaves its last words in the record; a call that is under way is there
+// too.
 func TestALostCallIsRecorded(t *testing.T) {
 	l, log := recorded(t, calls.Full)
 	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__a__exit","arguments":{"n":7}}}`)
@@ -202,7 +203,8 @@ func TestCallsAreFollowed(t *testing.T) {
 	}
 }
 
-// A server that is restarted loses the calls that it has, says so, and takes the next one; what it wrote before is there still.
+// A server that is restarted loses the calls that it has, says so, and takes the next one; what it wrote before is
+// there still.
 func TestRestart(t *testing.T) {
 	front := newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "child", "args": ["tools=hang,pid"]}}}}}`), "")
 	l := connect(t, front)

@@ -24,8 +24,8 @@ type inner struct {
 	server    *toolbox.Server // nil if this is no call of workbench_use_tool
 	tool      string
 	arguments []byte // nil if they are too long to be kept
-	// beside are members that stand where no argument of the tool is looked for; they are gathered only where there are no
-	// arguments.
+	// beside are members that stand where no argument of the tool is looked for; they are gathered only where there are
+	// no arguments.
 	beside []string
 }
 
@@ -53,8 +53,9 @@ func newInner(r *request, srv *toolbox.Server, tool string, arguments []byte) in
 }
 
 // refusal says how the tool is called, if a reply refuses the arguments that it was called with: that is certain of the
-// error -32602, and of any other error and of a result that says it is one if the arguments do not fit the schema. A model
-// that opened a large toolbox, and whose client lists no tools, may have guessed them. "" if there is nothing to say.
+// error -32602, and of any other error and of a result that says it is one if the arguments do not fit the schema. A
+// model that opened a large toolbox, and whose client lists no tools, may have guessed them. "" if there is nothing to
+// say.
 func (in *inner) refusal(m *wire.Message) string {
 	certain := false
 	switch m.Kind {
@@ -105,8 +106,8 @@ func (in *inner) schema() ([]byte, bool) {
 	return nil, false
 }
 
-// explained gives the edits that add to a server's refusal how its tool is called: at the end of an error's message, or of
-// a result's content.
+// explained gives the edits that add to a server's refusal how its tool is called: at the end of an error's message, or
+// of a result's content.
 func (in *inner) explained(m *wire.Message) []wire.Edit {
 	if in.server == nil {
 		return nil

@@ -73,8 +73,7 @@ func (c *caller) request(method, params string) (string, error) {
 	}
 }
 
-// call calls a tool of the toolbox dev through workbench_use_tool or by its
-// exposed name.
+// call calls a tool of the toolbox dev through workbench_use_tool or by its exposed name.
 func (c *caller) call(server, tool, nonce string, use bool) (string, error) {
 	name, arguments := "dev__"+server+"__"+tool, fmt.Sprintf(`{"text":%q}`, nonce)
 	if use {
@@ -83,9 +82,8 @@ func (c *caller) call(server, tool, nonce string, use bool) (string, error) {
 	return c.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments))
 }
 
-// restless is the i-th of a row of configurations, each other than the one
-// before: two servers stay as they are, one is another each time, one now and
-// then, one comes and goes, and so does a toolbox.
+// restless is the i-th of a row of configurations, each other than the one before: two servers stay as they are, one is
+// another each time, one now and then, one comes and goes, and so does a toolbox.
 func restless(i int) string {
 	servers := `"same": {"command": "child", "args": ["tools=echo,pid"]}, "all": {"command": "child", "args": ["tools=echo,pid"], "shared": true}`
 	servers += fmt.Sprintf(`, "often": {"command": "inside", "args": ["tools=echo,v%d"]}`, i%2)
@@ -100,8 +98,8 @@ func restless(i int) string {
 	return fmt.Sprintf(`{"openTimeout": "20s", "toolboxes": {"dev": {"description": "the %dth", "mcpServers": {%s}}%s}}`, i, servers, other)
 }
 
-// Under reloads one after the other no call to a server that is there is lost,
-// doubled or answered by another, and what does not change goes on.
+// Under reloads one after the other no call to a server that is there is lost, doubled or answered by another, and what
+// does not change goes on.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
 	const reloads, clients, workers, between = 200, 2, 2, 2

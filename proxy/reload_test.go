@@ -47,8 +47,7 @@ func (l *line) sync() {
 	l.forget(l.reply(`"sync"`))
 }
 
-// announced returns the methods of the notifications that came and nobody
-// waited for.
+// announced returns the methods of the notifications that came and nobody waited for.
 func (l *line) announced() (methods []string) {
 	l.t.Helper()
 	l.sync()
@@ -96,8 +95,8 @@ func boxOf(servers string) string {
 	return `{"openTimeout": "20s", "toolboxes": {"dev": {"mcpServers": {` + servers + `}}}}`
 }
 
-// A server that did not change goes on as the same process, one that was removed
-// finishes what it has, one that was changed or added is there.
+// A server that did not change goes on as the same process, one that was removed finishes what it has, one that was
+// changed or added is there.
 func TestReload(t *testing.T) {
 	const unchanged = `"same": {"command": "child"}`
 	front := newFront(t, readConfig(t, boxOf(unchanged+`,"leaves": {"command": "child"}, "changes": {"command": "child"}`)), "")
@@ -187,8 +186,7 @@ func TestReloadAnnounces(t *testing.T) {
 	}
 }
 
-// What a client was told at its start, and what it is told of toolboxes, is that
-// of the configuration of its time.
+// What a client was told at its start, and what it is told of toolboxes, is that of the configuration of its time.
 func TestReloadToolboxes(t *testing.T) {
 	front := newFront(t, readConfig(t, boxOf(`"a": {"command": "inside"}`)), "")
 	l := connect(t, front)

@@ -20,8 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// The model: a configuration as it is edited, and what a session that has opened
-// some of its toolboxes is to see of it.
+// The model: a configuration as it is edited, and what a session that has opened some of its toolboxes is to see of it.
 type (
 	walkServer struct {
 		name             string
@@ -125,8 +124,8 @@ func (w *walk) edit(r *rand.Rand) {
 	}
 }
 
-// settle follows what the session does by the configuration: it opens what is
-// open without being asked for, and starts and ends servers.
+// settle follows what the session does by the configuration: it opens what is open without being asked for, and starts
+// and ends servers.
 func (w *walk) settle() {
 	there := make(map[string]walkServer)
 	known := make(map[string]bool)
@@ -148,8 +147,8 @@ func (w *walk) settle() {
 	w.running = there
 }
 
-// listed are the tools that the session is shown, and useful those that it can
-// call through workbench_use_tool, as toolbox and server/tool.
+// listed are the tools that the session is shown, and useful those that it can call through workbench_use_tool, as
+// toolbox and server/tool.
 func (w *walk) listed() (listed []string, useful [][2]string) {
 	listed = []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_find_tools", "workbench_status"}
 	var echoes []string
@@ -239,9 +238,8 @@ func (s *lived) Close(ctx context.Context) error {
 	return s.Session.Close(ctx)
 }
 
-// TestReloadWalk edits a configuration at random and wants the session to see
-// what the model says, servers to be started when they must be and no oftener,
-// and the client to be told of another list and of no other.
+// TestReloadWalk edits a configuration at random and wants the session to see what the model says, servers to be
+// started when they must be and no oftener, and the client to be told of another list and of no other.
 func TestReloadWalk(t *testing.T) {
 	for range 4 {
 		seed := rand.Uint64()

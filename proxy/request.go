@@ -30,8 +30,8 @@ func newRequests(account *account.Account, buffers *wire.Buffers) *requests {
 	return &requests{account: account, buffers: buffers, open: make(map[requestKey]*request)}
 }
 
-// requestKey tells requests apart. scope is 0 where the client keeps its ids unique, else the number of the one exchange
-// that the id belongs to.
+// requestKey tells requests apart. scope is 0 where the client keeps its ids unique, else the number of the one
+// exchange that the id belongs to.
 type requestKey struct {
 	scope uint64
 	short [16]byte // the token of the id, if it fits, so that nothing is allocated for it
@@ -73,8 +73,8 @@ type request struct {
 type work interface {
 	// ended takes note of the end of the request, once, before the client has its reply; nil is none.
 	ended(o outcome, reply []byte)
-	// giveUp ends the work for a client that wants no reply any more. raw is the client's notification, if it sent one, and
-	// id the span of the id in it.
+	// giveUp ends the work for a client that wants no reply any more. raw is the client's notification, if it sent one,
+	// and id the span of the id in it.
 	giveUp(raw []byte, id wire.Span)
 }
 
@@ -276,8 +276,8 @@ func (r *request) fail(err error) {
 	r.finish(errorReply(r.id, err), outcomeOf(err))
 }
 
-// abandon gives the request up without an answer: the client cancelled it (raw is its notification, if it sent one, and id
-// the span of the id in it) or is gone.
+// abandon gives the request up without an answer: the client cancelled it (raw is its notification, if it sent one, and
+// id the span of the id in it) or is gone.
 func (r *request) abandon(raw []byte, id wire.Span) { r.leave(raw, id, nil) }
 
 // leave gives the request up, and has the client told so, unless reply is nil.

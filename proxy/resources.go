@@ -48,7 +48,8 @@ func (r *resourceDesk) answer(c *call) {
 	})
 }
 
-// toWatch notes that the client wants to hear of a resource, or does so no longer, and gives where the request for that goes.
+// toWatch notes that the client wants to hear of a resource, or does so no longer, and gives where the request for that
+// goes.
 func (r *resourceDesk) toWatch(at destination, uri, method string) (destination, error) {
 	on := method == "resources/subscribe"
 	wanted, err := r.watchFor(at.srv, uri, at.key, on)
@@ -65,8 +66,8 @@ func (r *resourceDesk) toWatch(at destination, uri, method string) (destination,
 	return at, nil
 }
 
-// rewatch has a server that was told to tell no longer of a resource tell of it, if another client has come to want that
-// in between.
+// rewatch has a server that was told to tell no longer of a resource tell of it, if another client has come to want
+// that in between.
 func (r *resourceDesk) rewatch(srv *toolbox.Server, own string) {
 	if r.watched(srv, own) {
 		srv.Watch(own, true)
@@ -85,8 +86,7 @@ func tellWatch(srv *toolbox.Server, own string, on bool) {
 	}
 }
 
-// watchFor notes what a legacy client wants to hear of; it reports whether any
-// client of the server still does.
+// watchFor notes what a legacy client wants to hear of; it reports whether any client of the server still does.
 func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
 	if on {
 		err = r.watches.add(uri)
@@ -113,8 +113,7 @@ func getPrompt(d *desk, sh *shelf.Shelf, c *call) {
 	lead(d, sh, c, name, false, func() (destination, error) { return toPrompt(sh, name, span) })
 }
 
-// complete forwards a request for completions to the server of the prompt or
-// template that it refers to.
+// complete forwards a request for completions to the server of the prompt or template that it refers to.
 func complete(d *desk, sh *shelf.Shelf, c *call) {
 	var out [2]wire.Span
 	if !c.Name.Present() || wire.Find(c.Raw, c.Name, []string{"name", "uri"}, out[:]) != nil {
@@ -161,8 +160,8 @@ func toResource(sh *shelf.Shelf, uri string, at wire.Span, era eras.Era) (destin
 }
 
 // lead sends a request to where it belongs, or refuses it, under the name that the client used. A client need not have
-// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them. One
-// that is to keep its place goes on after those that wait.
+// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them.
+// One that is to keep its place goes on after those that wait.
 func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func() (destination, error)) {
 	var at destination
 	var err error

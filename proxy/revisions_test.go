@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A client of any revision reaches servers of both eras, is told of all revisions, and finds its own in the documentation. A
-// revision that mcp-go has learnt and workbench has not is missed here.
+// A client of any revision reaches servers of both eras, is told of all revisions, and finds its own in the
+// documentation. A revision that mcp-go has learnt and workbench has not is missed here.
 func TestEveryRevision(t *testing.T) {
 	docs, err := os.ReadFile("../docs/protocol.md")
 	if err != nil {

@@ -16,8 +16,7 @@ type Running struct {
 	*toolbox.Server
 }
 
-// Running finds the servers of a name in open toolboxes, or with a toolbox in
-// those of that name.
+// Running finds the servers of a name in open toolboxes, or with a toolbox in those of that name.
 func (p *Proxy) Running(box, name string) (all []Running) {
 	add := func(session, user string, b *toolbox.Toolbox) {
 		if box != "" && b.Name != box {
@@ -45,8 +44,8 @@ func (p *Proxy) Running(box, name string) (all []Running) {
 	return all
 }
 
-// Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports false
-// if that is nowhere, and the error says why it is not started.
+// Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports
+// false if that is nowhere, and the error says why it is not started.
 func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found bool, err error) {
 	for _, srv := range p.Running(toolbox, server) {
 		if who.Admin || who.May(toolbox) && srv.Session != "" && srv.User == who.Name {
@@ -57,8 +56,7 @@ func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found 
 	return found, err
 }
 
-// Host finds the session that has a ready server, and the server; nil if there
-// is none.
+// Host finds the session that has a ready server, and the server; nil if there is none.
 func (p *Proxy) Host(box, server string) (*Session, *toolbox.Server) {
 	for _, s := range p.live() {
 		b := s.shelf.Find(box)
@@ -72,15 +70,13 @@ func (p *Proxy) Host(box, server string) (*Session, *toolbox.Server) {
 	return nil, nil
 }
 
-// Visit says that a guest asks until over is called: during that a question of a
-// server may not be the client's.
+// Visit says that a guest asks until over is called: during that a question of a server may not be the client's.
 func (s *Session) Visit() (over func()) {
 	s.peer.guests.Add(1)
 	return func() { s.peer.guests.Add(-1) }
 }
 
-// AnswerOfGuest hands on what a guest answers to a question that it was sent; it
-// reports whether there is one.
+// AnswerOfGuest hands on what a guest answers to a question that it was sent; it reports whether there is one.
 func (p *Proxy) AnswerOfGuest(m *wire.Message) bool {
 	for _, s := range p.live() {
 		if k := s.asks.find(m.Bytes(m.ID)); k != nil && k.carrier != nil && k.carrier.out.From().Guest {

@@ -241,7 +241,8 @@ func answerOf(reply []byte) (json.RawMessage, error) {
 	return wire.AppendQuote(nil, said), nil
 }
 
-// textOf gives the texts of a result's content, a line between two of them; isText reports whether there is nothing else in it.
+// textOf gives the texts of a result's content, a line between two of them; isText reports whether there is nothing
+// else in it.
 func textOf(m *wire.Message, content wire.Span) (said string, isText bool) {
 	var all []byte
 	isText = content.Present()

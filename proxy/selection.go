@@ -13,8 +13,8 @@ import (
 // maxPatterns is how many tools, servers and patterns an open may ask for.
 const maxPatterns = 100
 
-// selection picks tools by what a model calls them: a tool, a server, a server and a tool, an exposed name, or a pattern
-// of these.
+// selection picks tools by what a model calls them: a tool, a server, a server and a tool, an exposed name, or a
+// pattern of these.
 type selection struct {
 	patterns []string // none: all tools
 	found    []string // those that some tool fits

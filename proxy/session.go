@@ -54,8 +54,7 @@ type Session struct {
 	scripts      *scripts
 	finder       *finder
 
-	// leaving is closed by leave when nothing more comes from the client, while
-	// what it asked for is still answered.
+	// leaving is closed by leave when nothing more comes from the client, while what it asked for is still answered.
 	leaving chan struct{}
 	leave   func()
 	left    func() // takes the session out of those of its front

@@ -19,8 +19,8 @@ func (f *flight) mayShorten() bool {
 	return !f.out.From().Script && f.server.Load().LargeResults().Do == config.LargePreview
 }
 
-// shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A result
-// that cannot be kept is passed on whole, and the log says why.
+// shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A
+// result that cannot be kept is passed on whole, and the log says why.
 func (f *flight) shortened(m *wire.Message) *wire.Message {
 	srv := f.server.Load()
 	large := srv.LargeResults()

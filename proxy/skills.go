@@ -145,7 +145,8 @@ func skillPlaces(raw []byte, in wire.Span) (found []wire.Span) {
 	return found
 }
 
-// skillEdits gives the edits that put the uris by which the client knows a server's resources into the entry of a skill.
+// skillEdits gives the edits that put the uris by which the client knows a server's resources into the entry of a
+// skill.
 func skillEdits(p *naming.Places, srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
 	for _, span := range skillPlaces(raw, in) {
 		uri, _ := wire.Unquote(raw[span.Start:span.End])
@@ -181,8 +182,8 @@ func aboutSkill(sh *shelf.Shelf, f *flight, c *call) {
 	f.send(c, srv, own, edits...)
 }
 
-// agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
-// of one skill when it is asked for it is nothing that can be compared in time.
+// agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server
+// says of one skill when it is asked for it is nothing that can be compared in time.
 func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
 	is := func(it toolbox.Item) bool { return it.Key.Verbatim() == uri }
 	list := srv.ReadSkills(f.ctx)
@@ -200,8 +201,8 @@ func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
 		Message: fmt.Sprintf("skill %q of server %q is held back: %s", foreign.NewName(uri), srv.Toolbox+"/"+srv.Name, why)})
 }
 
-// locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are: what a
-// client knows from before need not be listed first.
+// locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are:
+// what a client knows from before need not be listed first.
 func locateSkill(sh *shelf.Shelf, f *flight, uri string) (srv *toolbox.Server, own string, err error) {
 	servers := skillServers(sh)
 	if len(servers) == 0 {

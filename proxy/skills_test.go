@@ -70,7 +70,8 @@ func TestSkillsUnlisted(t *testing.T) {
 	none.wants(none.ask("skills/get", `"uri":"skill://a/SKILL.md"`), `"code":-32602`, "no open toolbox has a server with skills")
 }
 
-// Skills are found, in open toolboxes and by what was seen before in those that are not, under uris by which they are read.
+// Skills are found, in open toolboxes and by what was seen before in those that are not, under uris by which they are
+// read.
 func TestSkillsAreFound(t *testing.T) {
 	t.Parallel()
 	const toolboxes = `{"toolboxes":{"dev":{"mcpServers":{
@@ -106,7 +107,8 @@ func TestSkillsAreFound(t *testing.T) {
 	}
 }
 
-// A client that does not know the extension is told of skills by the open, within its budget, and reads them as resources.
+// A client that does not know the extension is told of skills by the open, within its budget, and reads them as
+// resources.
 func TestSkillsInTheOpen(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 500)

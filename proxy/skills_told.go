@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A client that does not know the extension skills never asks for the list of them. It is told of them by the open that starts
-// their servers, and reads them as resources.
+// A client that does not know the extension skills never asks for the list of them. It is told of them by the open that
+// starts their servers, and reads them as resources.
 
 const (
 	// skillShare is the part of what an open may tell that skills may take: one of so many.
@@ -36,7 +36,8 @@ func (k skillResult) String() string {
 	return line
 }
 
-// skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the extension.
+// skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the
+// extension.
 func skillLines(sh *shelf.Shelf, b *shelf.Box, to *terms) (told []skillResult) {
 	if to.has(eras.Skills) {
 		return nil

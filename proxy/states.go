@@ -83,8 +83,8 @@ func (st *states) granted(digest uint64) bool {
 	return true
 }
 
-// inputRequired is the result that asks a modern client to have its user fill a form, and to make the request again with the
-// answer and with a state that says: which number, what was requested, until when.
+// inputRequired is the result that asks a modern client to have its user fill a form, and to make the request again
+// with the answer and with a state that says: which number, what was requested, until when.
 func (st *states) inputRequired(key string, form []byte, number, digest uint64, until time.Time) []byte {
 	one := wire.NewObject(nil).Text("method", "elicitation/create").Raw("params", form).End()
 	return asking(wire.NewObject(nil).Raw(key, one).End(), st.close(number, digest, until))
@@ -95,8 +95,8 @@ func asking(questions []byte, state string) []byte {
 	return wire.NewObject(nil).Text("resultType", "input_required").Raw("inputRequests", questions).Text("requestState", state).End()
 }
 
-// digest identifies what is requested, so that a state is good for that alone:
-// the method and what it is of. A retry repeats these to the letter.
+// digest identifies what is requested, so that a state is good for that alone: the method and what it is of. A retry
+// repeats these to the letter.
 func (s *sealer) digest(c *call) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -108,8 +108,7 @@ func (s *sealer) digest(c *call) uint64 {
 	return h.Sum64()
 }
 
-// sealer closes and opens the states given to clients. Its key is the
-// process's own, as what the states stand for is.
+// sealer closes and opens the states given to clients. Its key is the process's own, as what the states stand for is.
 type sealer struct {
 	aead  cipher.AEAD
 	seed  maphash.Seed

@@ -12,8 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// Status says where the front, its sessions and their servers stand. It waits
-// for no server.
+// Status says where the front, its sessions and their servers stand. It waits for no server.
 func (p *Proxy) Status() status.Front {
 	p = p.root
 	now := p.view.Load()

@@ -23,8 +23,7 @@ type boxReport struct {
 	Changed  []changeReport `json:"changed,omitempty"`
 }
 
-// changeReport says how the definitions of a server have changed since they were
-// first known.
+// changeReport says how the definitions of a server have changed since they were first known.
 type changeReport struct {
 	Name    string   `json:"name"`
 	Changes []string `json:"changes"`

@@ -55,8 +55,8 @@ func outcomeOfReply(m *wire.Message, tool bool) outcome {
 // place is a server of the configuration, whichever session it runs for.
 type place struct{ toolbox, server string }
 
-// tallies count the requests of all sessions of a front by the server they went
-// to. There are as many as the configuration has servers, whatever clients do.
+// tallies count the requests of all sessions of a front by the server they went to. There are as many as the
+// configuration has servers, whatever clients do.
 type tallies struct {
 	epoch time.Time   // what clock counts from
 	timed atomic.Bool // durations are wanted
@@ -171,8 +171,7 @@ func (ts *tallies) of(at place) *tally {
 	return t
 }
 
-// add counts a request to a server that has ended, and its duration if it was
-// timed.
+// add counts a request to a server that has ended, and its duration if it was timed.
 func (ts *tallies) add(srv *toolbox.Server, o outcome, began time.Duration) {
 	t := ts.of(place{srv.Toolbox, srv.Name})
 	t.ended[o].Add(1)

@@ -7,8 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-// Every end that a call can have is counted as what it is, and the time that
-// calls take from when it is wanted.
+// Every end that a call can have is counted as what it is, and the time that calls take from when it is wanted.
 func TestOutcomes(t *testing.T) {
 	front := newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {
 		"a": {"command": "child", "args": ["tools=echo,fail,iserror,hang,exit"]}}}}}`), "")

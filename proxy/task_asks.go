@@ -97,8 +97,8 @@ func (q *taskQuestions) answer(c *call) {
 	}
 }
 
-// fetch asks the server for the result of the task, unless that is being done: while it waits, a legacy server asks what it
-// wants to know.
+// fetch asks the server for the result of the task, unless that is being done: while it waits, a legacy server asks
+// what it wants to know.
 func (q *taskQuestions) fetch(begin func(func(context.Context)), result func(context.Context)) {
 	q.mu.Lock()
 	fetching := q.fetching

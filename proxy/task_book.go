@@ -27,7 +27,8 @@ type task struct {
 
 	account *account.Account // that is charged for it: the server may be replaced
 
-	// asked is what a legacy server wants to know of a modern client; the client finds it in the task. nil in all others.
+	// asked is what a legacy server wants to know of a modern client; the client finds it in the task. nil in all
+	// others.
 	asked *taskQuestions
 	// done is the result of a task that workbench made of a reply which came at once; nil in all others.
 	done []byte
@@ -35,10 +36,9 @@ type task struct {
 
 func (t *task) size() int { return 2*len(t.id) + len(t.shown) + len(t.done) + account.Each }
 
-// tasks are the tasks that servers made for a session. A server chooses its ids
-// for itself, so a task is known by its server and id. The client sees the id
-// as it is, unless another server's task has it already, or it could be taken
-// for one of those that are made in that case.
+// tasks are the tasks that servers made for a session. A server chooses its ids for itself, so a task is known by its
+// server and id. The client sees the id as it is, unless another server's task has it already, or it could be taken for
+// one of those that are made in that case.
 type tasks struct {
 	book  *taskbook.Book // where is kept which server made which task of the user; nil keeps nothing
 	user  string
@@ -63,8 +63,8 @@ func newTasks(book *taskbook.Book, user string, begin func(func(context.Context)
 // learn remembers a task and returns the id that the client is to see.
 func (t *tasks) learn(srv *toolbox.Server, id string) string { return t.keep(srv, id, "", nil) }
 
-// keep is learn of a task that the client knows by an id already, unless that is "", and that has its result, if done is not
-// nil.
+// keep is learn of a task that the client knows by an id already, unless that is "", and that has its result, if done
+// is not nil.
 func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,8 +104,7 @@ func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string 
 	return shown
 }
 
-// mostLocked returns the tasks of the server that has most: one that makes tasks
-// without end costs no other its own.
+// mostLocked returns the tasks of the server that has most: one that makes tasks without end costs no other its own.
 func (t *tasks) mostLocked() *serverTasks {
 	var most *serverTasks
 	for _, of := range t.servers {

@@ -15,11 +15,11 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// Between a client and a server of different eras a request about a task is not forwarded: it is answered here, after what
-// the server of the task answers to requests of its own era.
+// Between a client and a server of different eras a request about a task is not forwarded: it is answered here, after
+// what the server of the task answers to requests of its own era.
 
-// How often a modern task is looked at on behalf of a legacy client that waits for its result, where the server does not
-// say it, and the bounds of what a server may say.
+// How often a modern task is looked at on behalf of a legacy client that waits for its result, where the server does
+// not say it, and the bounds of what a server may say.
 const (
 	pollEach  = time.Second
 	pollLeast = 100 * time.Millisecond
@@ -106,7 +106,8 @@ func (b *taskBridge) askLegacy(method string, c *call) {
 	b.f.reply(reply)
 }
 
-// detailed gives the members of the modern task: with its result, its error, or what its server wants to know of the client.
+// detailed gives the members of the modern task: with its result, its error, or what its server wants to know of the
+// client.
 func (b *taskBridge) detailed(ctx context.Context, client *terms) ([]byte, error) {
 	raw, err := b.request(ctx, "tasks/get", "")
 	if err != nil {
@@ -174,8 +175,8 @@ func (b *taskBridge) modern(method string) ([]byte, error) {
 	return eras.TaskToLegacy(b.shown(raw), wire.Whole(b.shown(raw))), nil
 }
 
-// await looks at a modern task until it has ended, asks the client meanwhile what its server wants to know, and gives its
-// result.
+// await looks at a modern task until it has ended, asks the client meanwhile what its server wants to know, and gives
+// its result.
 func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 	asked := make(map[string]bool)
 	for {
@@ -234,7 +235,8 @@ func leave(ctx context.Context, raw []byte) error {
 	return pause.For(ctx, min(max(each, pollLeast), pollMost))
 }
 
-// ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers on.
+// ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers
+// on.
 func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool) error {
 	questions, err := wire.FindPath(raw, wire.Whole(raw), "inputRequests")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// taskPlaces finds where the params or the result of a message name a task: as
-// what it is about, as one that was made, or as what the message belongs to.
+// taskPlaces finds where the params or the result of a message name a task: as what it is about, as one that was made,
+// or as what the message belongs to.
 func taskPlaces(raw []byte, in wire.Span) (places []wire.Span) {
 	for _, path := range [][]string{{"taskId"}, {"task", "taskId"}, {"_meta", eras.RelatedTask, "taskId"}} {
 		if span, err := wire.FindPath(raw, in, path...); err == nil && span.Present() {
@@ -25,8 +25,7 @@ func taskPlaces(raw []byte, in wire.Span) (places []wire.Span) {
 	return places
 }
 
-// edits gives the edits that turn the ids of a server's tasks into those
-// that the client sees.
+// edits gives the edits that turn the ids of a server's tasks into those that the client sees.
 func (t *tasks) edits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
 	for _, span := range taskPlaces(raw, in) {
 		id, _ := wire.Unquote(raw[span.Start:span.End])
@@ -93,8 +92,8 @@ func taskLife(ttl, ttlMs []byte) time.Duration {
 	return taskbook.MaxAge
 }
 
-// made makes a task of the result of a modern server that answered at once, for a legacy client that has asked for a task
-// and takes nothing else.
+// made makes a task of the result of a modern server that answered at once, for a legacy client that has asked for a
+// task and takes nothing else.
 func (t *tasks) made(srv *toolbox.Server, m *wire.Message) *wire.Message {
 	result := bytes.Clone(m.Bytes(m.Result))
 	result = wire.Splice(nil, result, eras.ResultToLegacy(result, wire.Whole(result), false)...)

@@ -44,9 +44,8 @@ func (d *taskDesk) list(c *call) {
 	})
 }
 
-// tasksOf gives the entries of a server's list, with commas between. A server of
-// this session alone has no others' tasks, so that all of them become known; of
-// one that is shared the client gets those that were made for it.
+// tasksOf gives the entries of a server's list, with commas between. A server of this session alone has no others'
+// tasks, so that all of them become known; of one that is shared the client gets those that were made for it.
 func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
 	ctx, cancel := context.WithTimeout(ctx, listTasksWait)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// taskNews passes on what a server says of a task to the modern clients that have subscribed to it: the whole task. It reports
-// whether nobody else is to be told; what a legacy server says is passed to a legacy client as it is.
+// taskNews passes on what a server says of a task to the modern clients that have subscribed to it: the whole task. It
+// reports whether nobody else is to be told; what a legacy server says is passed to a legacy client as it is.
 func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	modern := m.IsMethod("notifications/tasks")
 	if !modern && !m.IsMethod("notifications/tasks/status") {

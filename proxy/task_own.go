@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// What workbench itself does for a client may take minutes: an open that installs servers, a script of many calls. A modern
-// client with the extension tasks is then given a task for it, and asks for the result when it likes.
+// What workbench itself does for a client may take minutes: an open that installs servers, a script of many calls. A
+// modern client with the extension tasks is then given a task for it, and asks for the result when it likes.
 
 const (
 	// ownTaskAfter is how long such a call may take before it becomes a task.

@@ -76,8 +76,8 @@ func (d *taskDesk) askOf(f *flight, c *call, t task) {
 	}
 }
 
-// recall finds a task that was made for the same user on another connection, or before workbench was started, and opens the
-// toolbox of its server.
+// recall finds a task that was made for the same user on another connection, or before workbench was started, and opens
+// the toolbox of its server.
 func (d *taskDesk) recall(f *flight, shown string) (task, bool) {
 	of, ok := d.tasks.book.Get(d.tasks.user, shown)
 	if !ok {

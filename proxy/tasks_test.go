@@ -19,8 +19,7 @@ const taskServers = `{"toolboxes":{"dev":{"open":true,"mcpServers":{
 	"bank":{"command":"inside","args":["name=bank","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]},
 	"evil":{"command":"inside","args":["name=evil","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]}}}}}`
 
-// modernTaskServers is the same of servers of revision 2026-07-28, and "plain",
-// which has not the extension.
+// modernTaskServers is the same of servers of revision 2026-07-28, and "plain", which has not the extension.
 const modernTaskServers = `{"toolboxes":{"dev":{"open":true,"mcpServers":{
 	"bank":{"command":"inside","args":["name=bank","modern","capabilities={\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"]},
 	"evil":{"command":"inside","args":["name=evil","modern","capabilities={\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"]},
@@ -77,8 +76,8 @@ func (k *tasker) wants(reply string, pieces ...string) {
 
 const augment = `,"task":{"ttl":60000}`
 
-// Servers that use the same id each keep their task: the second one's has the
-// id of the server and its place, wherever the client meets it.
+// Servers that use the same id each keep their task: the second one's has the id of the server and its place, wherever
+// the client meets it.
 func TestFaultG5_TasksOfTheSameID(t *testing.T) {
 	k := newTasker(t, taskServers)
 	const made = `{"task":{"status":"working","taskId":"task-1"}}`
@@ -100,8 +99,7 @@ func TestFaultG5_TasksOfTheSameID(t *testing.T) {
 	k.wants(k.method("notifications/tasks/status"), `{"taskId":"`+other+`","status":"failed"}`)
 }
 
-// An id that looks like one of those that are made for tasks of the same id is
-// not taken for one of them.
+// An id that looks like one of those that are made for tasks of the same id is not taken for one of them.
 func TestFaultG5_TaskIDThatLooksLikeAnothers(t *testing.T) {
 	k := newTasker(t, taskServers)
 	const made = `{"task":{"taskId":"task-1"}}`
@@ -153,8 +151,7 @@ func TestFaultG6_TaskInAnOrdinaryResult(t *testing.T) {
 	})
 }
 
-// The tasks that were not used for longest are forgotten first, and those of the
-// server that makes so many.
+// The tasks that were not used for longest are forgotten first, and those of the server that makes so many.
 func TestFaultG7_ManyTasks(t *testing.T) {
 	k := newTasker(t, taskServers)
 	made := func(server string, n int) {
@@ -175,8 +172,8 @@ func TestFaultG7_ManyTasks(t *testing.T) {
 	}
 }
 
-// A task is found again by another session, after a restart and with its toolbox closed, under the id that the client knows;
-// nobody else finds it, and an id that nobody was given leads nowhere.
+// A task is found again by another session, after a restart and with its toolbox closed, under the id that the client
+// knows; nobody else finds it, and an id that nobody was given leads nowhere.
 func TestTaskOutlivesItsConnection(t *testing.T) {
 	book := taskbook.New(filepath.Join(t.TempDir(), "tasks"), zerolog.Nop())
 	begin := func(config string) *tasker {
@@ -204,8 +201,8 @@ func TestTaskOutlivesItsConnection(t *testing.T) {
 	k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"error"`)
 }
 
-// A server that nests what it says of a task as deep as it may is no reason to end: in the other era's terms it would be
-// nested deeper.
+// A server that nests what it says of a task as deep as it may is no reason to end: in the other era's terms it would
+// be nested deeper.
 func TestDeepTask(t *testing.T) {
 	for deep := 505; deep <= 510; deep++ { // with the message and its result 512 levels, which is as deep as may be
 		k := newTasker(t, modernTaskServers)

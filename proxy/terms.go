@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// terms are what a request says of the era that it is of. In an era with a handshake it says nothing, and they are empty
-// besides.
+// terms are what a request says of the era that it is of. In an era with a handshake it says nothing, and they are
+// empty besides.
 type terms struct {
 	eras.Era
 	capabilities []byte

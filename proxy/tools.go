@@ -21,15 +21,16 @@ func isHeld(err error) bool {
 	return held
 }
 
-// caller makes the calls of tools that a client asks for: by exposed name, through workbench_use_tool, and as pages of apps do.
+// caller makes the calls of tools that a client asks for: by exposed name, through workbench_use_tool, and as pages of
+// apps do.
 type caller struct {
 	desk      *desk
 	shelf     *shelf.Shelf
 	approvals *approvals
 }
 
-// named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
-// its list.
+// named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added
+// to its list.
 func (cr *caller) named(c *call, name string) (to naming.Route, first bool, err error) {
 	to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 	return to, to.Added && c.terms.ListsMayChange() && !cr.desk.profile.known().habit.Calls, err
@@ -78,8 +79,8 @@ func (f *flight) callNow(c *call, to naming.Route) {
 	}
 }
 
-// mayCall notes whether the tool may make a task of the call, and refuses the call of one that must where the client takes
-// none.
+// mayCall notes whether the tool may make a task of the call, and refuses the call of one that must where the client
+// takes none.
 func (f *flight) mayCall(c *call, to naming.Route) bool {
 	f.tasks = to.Tasks
 	if to.MustTask && c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
@@ -107,9 +108,8 @@ func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
 
-// callUnlisted makes a call that came before the toolboxes were opened which
-// are open without being asked for, or while the server installs whose names
-// begin as this one: clients that know a tool from before need not list it first.
+// callUnlisted makes a call that came before the toolboxes were opened which are open without being asked for, or while
+// the server installs whose names begin as this one: clients that know a tool from before need not list it first.
 func (cr *caller) callUnlisted(c *call, name string) {
 	f := cr.desk.ownAndNarrate(c)
 	if f == nil {

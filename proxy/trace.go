@@ -28,17 +28,15 @@ const (
 	metaTracestate  = "tracestate"
 )
 
-// span is the trace's part of one forwarded request, as the semantic conventions
-// for MCP have it: the server's side of what the client did. Arguments, results
-// and uris are not in it, as they may be secret.
+// span is the trace's part of one forwarded request, as the semantic conventions for MCP have it: the server's side of
+// what the client did. Arguments, results and uris are not in it, as they may be secret.
 type span struct {
 	trace.Span
 	parent wire.Span // the value of the client's traceparent
 	torn   bool      // they cannot be told apart from others of their names
 }
 
-// newSpan begins the span of a request, below the one that the client's _meta
-// names.
+// newSpan begins the span of a request, below the one that the client's _meta names.
 func newSpan(t trace.Tracer, r *request, c *call, srv *toolbox.Server, edits []wire.Edit) *span {
 	var in [2]wire.Span
 	sp := new(span)
@@ -116,8 +114,8 @@ func (s *span) finish(o outcome) {
 	s.End()
 }
 
-// carry gives the request with this span in place of the client's, so that what
-// the server does is below it; the other members stay as they are.
+// carry gives the request with this span in place of the client's, so that what the server does is below it; the other
+// members stay as they are.
 func (s *span) carry(c *call, edits []wire.Edit) (*call, []wire.Edit) {
 	if s.torn {
 		return c, edits // the server is to see what was sent
@@ -156,8 +154,7 @@ func (s *span) edit(c *call) wire.Edit {
 	}
 }
 
-// edited gives the call as it is after an edit to its bytes, and the edits that
-// are still to be made to it.
+// edited gives the call as it is after an edit to its bytes, and the edits that are still to be made to it.
 func (c *call) edited(e wire.Edit, edits []wire.Edit) (*call, []wire.Edit) {
 	after := *c
 	after.Request, edits = c.With(e, edits)

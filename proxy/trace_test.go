@@ -45,8 +45,8 @@ const (
 	clientSays  = `"traceparent":"00-` + clientTrace + "-" + clientSpan + `-01"`
 )
 
-// A server finds our span in place of the client's, wherever the client has put
-// it or not, and all else as the client sent it.
+// A server finds our span in place of the client's, wherever the client has put it or not, and all else as the client
+// sent it.
 func TestTraceIsCarriedOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		params string // of the request, NAME its tool
@@ -90,8 +90,8 @@ func TestTraceIsCarriedOn(t *testing.T) {
 	}
 }
 
-// A request through workbench_use_tool, one that is sent to a server of the
-// other era, and one that is not sampled are carried on too.
+// A request through workbench_use_tool, one that is sent to a server of the other era, and one that is not sampled are
+// carried on too.
 func TestTraceIsCarriedOnByOtherWays(t *testing.T) {
 	for name, test := range map[string]struct {
 		server, call string
@@ -117,8 +117,7 @@ func TestTraceIsCarriedOnByOtherWays(t *testing.T) {
 	}
 }
 
-// What a span says of its request follows the semantic conventions, and how the
-// request ended.
+// What a span says of its request follows the semantic conventions, and how the request ended.
 func TestSpans(t *testing.T) {
 	l, recorder := tracedLine(t, `"a": {"command": "inside", "args": ["tools=echo,fail,iserror", "prompts=greet", "resources=a:1"]}`, sdk.AlwaysSample())
 	for i, request := range []string{

@@ -22,17 +22,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts and golden files from what comes")
 
-// TestTranscripts plays the conversations in testdata/*.txtar. Each has prose
-// that says what it guards, and files:
+// TestTranscripts plays the conversations in testdata/*.txtar. Each has prose that says what it guards, and files:
 //
 //	config.json  the configuration, its servers as readConfig has them
 //	options      optional lines: direct TOOLBOX, drop METHOD
 //	client       what the client sends
 //	want         what must come back, byte for byte, after canonical
 //
-// A line of the client is sent as it is, with $META standing for the metadata
-// of revision 2026-07-28; then, if it is a request, its reply is waited for,
-// unless "& " is before it. Lines that begin with # are for the test:
+// A line of the client is sent as it is, with $META standing for the metadata of revision 2026-07-28; then, if it is a
+// request, its reply is waited for, unless "& " is before it. Lines that begin with # are for the test:
 //
 //	# hello VERSION CAPABILITIES  makes the handshake
 //	# open TOOLBOX                opens it as a client does that lists again
@@ -42,11 +40,11 @@ var update = flag.Bool("update", false, "rewrite the transcripts and golden file
 //	# sleep DURATION              lets time pass
 //	# long N                      sends a ping of N bytes with the id "long"
 //
-// What comes back on hello and open is left out; so is what drop names, for
-// changes of several lists at once, which come in any order.
+// What comes back on hello and open is left out; so is what drop names, for changes of several lists at once, which
+// come in any order.
 //
-// Unless a server is a child process, all happens in a bubble of its own time:
-// after each line the front works on until it has nothing more to do.
+// Unless a server is a child process, all happens in a bubble of its own time: after each line the front works on until
+// it has nothing more to do.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -97,8 +95,7 @@ func setMember(a *txtar.Archive, name, text string) {
 	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
 }
 
-// play has the conversation and returns what came back. settle waits until the
-// front has done all that it can do.
+// play has the conversation and returns what came back. settle waits until the front has done all that it can do.
 func play(t *testing.T, a *txtar.Archive, settle func()) string {
 	t.Helper()
 	direct := ""
@@ -192,10 +189,9 @@ func (l *line) direct(verb, object string) {
 	}
 }
 
-// canonical makes one text of what is another in each run, or too long to
-// read: times, the path of the test binary, the definitions of the meta tools
-// (they have a golden file) and a text that is the structured content beside
-// it, to the letter.
+// canonical makes one text of what is another in each run, or too long to read: times, the path of the test binary, the
+// definitions of the meta tools (they have a golden file) and a text that is the structured content beside it, to the
+// letter.
 func canonical(t *testing.T, text string) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -21,8 +21,8 @@ func of(srv *toolbox.Server) naming.Want { return naming.Want{Toolbox: srv.Toolb
 // marked is what those wait for whose toolboxes open without being asked for.
 var marked naming.Want
 
-// take gives what waits until all have gone on that came before for the same thing, and what is called after that, when the
-// caller has.
+// take gives what waits until all have gone on that came before for the same thing, and what is called after that, when
+// the caller has.
 func (t *turns) take(thing naming.Want) (wait, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,8 +50,8 @@ func (t *turns) waited(thing naming.Want) bool {
 	return t.last[thing] != nil
 }
 
-// behind has f done when all have gone on that wait for a server; it reports false, and does nothing, if nobody waits. All who
-// wait go on at the end of the session at the latest.
+// behind has f done when all have gone on that wait for a server; it reports false, and does nothing, if nobody waits.
+// All who wait go on at the end of the session at the latest.
 func (t *turns) behind(srv *toolbox.Server, f func()) bool {
 	if !t.waited(of(srv)) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
 
-// What a client says of resources before the toolboxes are open that open by themselves waits for them, and their servers hear
-// it in the order in which it was said.
+// What a client says of resources before the toolboxes are open that open by themselves waits for them, and their
+// servers hear it in the order in which it was said.
 func TestSubscribeBeforeOpen(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	c := dial(t, true, map[string]*mcptest.Server{"a": {Resources: []string{`{"uri":"x:1","name":"one"}`}, Gate: gate}})
@@ -43,7 +43,8 @@ func TestSubscribeBeforeOpen(t *testing.T) {
 	}
 }
 
-// A modern client may listen to a resource before the toolbox is open that it is in: its server is asked when it is there.
+// A modern client may listen to a resource before the toolbox is open that it is in: its server is asked when it is
+// there.
 func TestListenBeforeOpen(t *testing.T) {
 	c := dial(t, false, map[string]*mcptest.Server{"a": {Resources: []string{`{"uri":"x:1","name":"one"}`}}})
 	c.say(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:1"]},%s}}`, meta(""))
@@ -82,7 +83,8 @@ func TestUseInOrder(t *testing.T) {
 	}
 }
 
-// Where names are left as they are, who calls a tool whose server is not there is told so, and not only that there is no such tool.
+// Where names are left as they are, who calls a tool whose server is not there is told so, and not only that there is
+// no such tool.
 func TestBareNameOfAbsentServer(t *testing.T) {
 	for direct, box := range map[string]string{"box": "", "": `"open":true,"prefix":"none",`} {
 		cfg := readConfig(t, `{"toolboxes":{"box":{`+box+`"mcpServers":{"a":{"command":"inside","args":["no such spec"]},"b":{"command":"inside"}}}}}`)

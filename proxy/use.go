@@ -86,8 +86,8 @@ func owners(sh *shelf.Shelf, tool string) string {
 	return fmt.Sprintf("; %q is a tool of toolbox %s", foreign.NewName(tool), strings.Join(names, " and of "))
 }
 
-// toolboxName reads the name of a toolbox, without white space around it: no toolbox has any there. Of one that there is it is the configuration's own, so that nothing is
-// allocated for it.
+// toolboxName reads the name of a toolbox, without white space around it: no toolbox has any there. Of one that there
+// is it is the configuration's own, so that nothing is allocated for it.
 func toolboxName(cfg *config.Config, token []byte) string {
 	if len(token) > 2 {
 		for i := range cfg.Toolboxes {
@@ -100,9 +100,8 @@ func toolboxName(cfg *config.Config, token []byte) string {
 	return strings.TrimSpace(name)
 }
 
-// useTool forwards the call that stands in the arguments. Where the tool is
-// known that happens on the caller's goroutine, as for a registered name; else
-// the toolbox is opened first.
+// useTool forwards the call that stands in the arguments. Where the tool is known that happens on the caller's
+// goroutine, as for a registered name; else the toolbox is opened first.
 func (cr *caller) useTool(c *call) {
 	w, err := wanted(c, cr.shelf)
 	var b *shelf.Box
@@ -143,8 +142,8 @@ func (cr *caller) useTool(c *call) {
 	})
 }
 
-// open opens the toolbox, or waits until it has opened, and gives the tool that is meant. It waits for no other server than the
-// one that is named; where none is, several might have the tool.
+// open opens the toolbox, or waits until it has opened, and gives the tool that is meant. It waits for no other server
+// than the one that is named; where none is, several might have the tool.
 func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to naming.Route, err error) {
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
@@ -152,8 +151,8 @@ func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to 
 		f.narrate(srv)
 	}
 	if b.Opened() {
-		// Only an open has servers tried again: a model that calls and calls
-		// what is not there is not to start a process each time.
+		// Only an open has servers tried again: a model that calls and calls what is not there is not to start a
+		// process each time.
 		b.Await(f.ctx, cr.shelf.View().Cfg.OpenTimeout, names...)
 		cr.shelf.Refresh() // what it waited for may not have told its lists yet
 	} else if _, err := cr.shelf.Open(f.ctx, b, true, names...); err != nil {
@@ -208,8 +207,7 @@ func (f *flight) useNow(c *call, w usage, to naming.Route) {
 	f.send(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name}, wire.Edit{Span: c.Args, New: arguments})
 }
 
-// missing says why a tool is not found: its server is unknown or not there, or
-// has no such tool.
+// missing says why a tool is not found: its server is unknown or not there, or has no such tool.
 func missing(b *shelf.Box, w naming.Want) error {
 	var servers, tools, absent, left []string
 	var meant []*toolbox.Server

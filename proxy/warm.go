@@ -2,9 +2,8 @@ package proxy
 
 import "context"
 
-// Prepare opens the toolboxes that are open without being asked for, before the
-// first request of a method that may need one of them: unlike on stdio, nothing
-// says that a client over HTTP has listed the tools before, and waiting costs
+// Prepare opens the toolboxes that are open without being asked for, before the first request of a method that may need
+// one of them: unlike on stdio, nothing says that a client over HTTP has listed the tools before, and waiting costs
 // nobody else.
 func (s *Session) Prepare(ctx context.Context, method string) {
 	now := s.view.Load()

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// watches is what a client wants to hear of: the resources that a legacy client subscribed to, and the subscriptions of a
-// modern one.
+// watches is what a client wants to hear of: the resources that a legacy client subscribed to, and the subscriptions of
+// a modern one.
 type watches struct {
 	account *account.Account   // is charged for them
 	lists   func() shelf.Lists // those of a modern client
@@ -30,8 +30,8 @@ func newWatches(account *account.Account, lists func() shelf.Lists) *watches {
 	return &watches{account: account, lists: lists, watched: make(map[string]bool), listens: make(map[*flight]*subscription), astray: make(map[string]bool)}
 }
 
-// subscription is a subscriptions/listen of a modern client: a request that
-// stays open while the notifications that it named are sent under its id.
+// subscription is a subscriptions/listen of a modern client: a request that stays open while the notifications that it
+// named are sent under its id.
 type subscription struct {
 	tools, prompts, resources bool
 	uris                      []string
@@ -40,8 +40,8 @@ type subscription struct {
 	told                      shelf.Lists
 }
 
-// watchSize is what is charged for a resource that a client subscribed to: both the
-// session and the server know its uri.
+// watchSize is what is charged for a resource that a client subscribed to: both the session and the server know its
+// uri.
 func watchSize(uri string) int { return 2*len(uri) + account.Each }
 
 // add notes what a legacy client wants to hear of.

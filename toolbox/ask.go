@@ -8,12 +8,10 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// Ask is a request that a server makes of the client: sampling, elicitation,
-// roots, or one this program does not know.
+// Ask is a request that a server makes of the client: sampling, elicitation, roots, or one this program does not know.
 type Ask struct {
 	Server *Server
-	// For is the handler of the call that the request belongs to, nil where
-	// the server cannot say that.
+	// For is the handler of the call that the request belongs to, nil where the server cannot say that.
 	For CallHandler
 
 	conn *rpc.Conn
@@ -102,9 +100,8 @@ func (a *Ask) Hold(n int) bool {
 	return true
 }
 
-// Reply hands on the client's answer: raw is the response and id the span of
-// its id, which becomes the server's again. Answers after the first, or after
-// the server withdrew the request, are dropped.
+// Reply hands on the client's answer: raw is the response and id the span of its id, which becomes the server's again.
+// Answers after the first, or after the server withdrew the request, are dropped.
 func (a *Ask) Reply(raw []byte, id wire.Span) {
 	if !a.asks.take(a) {
 		return
@@ -119,8 +116,8 @@ func (a *Ask) Refuse(code int, text string) {
 	}
 }
 
-// Forward sends the server a notification that belongs to this request, such
-// as the client's progress on it, with edits applied.
+// Forward sends the server a notification that belongs to this request, such as the client's progress on it, with edits
+// applied.
 func (a *Ask) Forward(raw []byte, edits ...wire.Edit) {
 	_ = a.conn.Write(func(b []byte) []byte { return wire.Splice(b, raw, edits...) })
 }

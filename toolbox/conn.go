@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// connection is a connection with what its server asks of the client. Its owner goroutine has it; the parts of a server know
-// the [rpc.Conn] alone.
+// connection is a connection with what its server asks of the client. Its owner goroutine has it; the parts of a server
+// know the [rpc.Conn] alone.
 type connection struct {
 	*rpc.Conn
 	server *Server

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does that
-// speaks the transport of revision 2024-11-05 (specification 2025-11-25, transports, "Backwards Compatibility").
+// mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does
+// that speaks the transport of revision 2024-11-05 (specification 2025-11-25, transports, "Backwards Compatibility").
 func mayBeSSE(err error) bool {
 	var refused *remote.StatusError
 	if !errors.As(err, &refused) {
@@ -29,8 +29,7 @@ func mayBeSSE(err error) bool {
 	return false
 }
 
-// dial makes the link that the configuration asks for. ctx bounds the making
-// of a connection, never its life.
+// dial makes the link that the configuration asks for. ctx bounds the making of a connection, never its life.
 func (o *owner) dial(ctx context.Context) (link.Link, error) {
 	s, opts := o.server, o.server.box.opts
 	cfg, hiding, err := launch.Reveal(ctx, s.cfg, opts.Environ, opts.Secret, opts.Masks)

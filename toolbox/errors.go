@@ -28,8 +28,7 @@ func (i identity) unavailable(st Status) error {
 // gone says that the server is not in the configuration any more.
 func (i identity) gone() error { return i.unavailable(Status{State: Stopped, Cause: ErrRetired}) }
 
-// RefusedError says that a request was not sent to a server that is there, and
-// may be made again.
+// RefusedError says that a request was not sent to a server that is there, and may be made again.
 type RefusedError struct {
 	Toolbox string
 	Server  string
@@ -42,8 +41,7 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// OverloadError says that a server has as many requests as it may, and that as
-// many wait as may.
+// OverloadError says that a server has as many requests as it may, and that as many wait as may.
 type OverloadError struct {
 	InFlight, Queued int
 }
@@ -61,8 +59,7 @@ func (e *IdleError) Error() string {
 	return fmt.Sprintf("was not used for %s; the next call starts it", e.After)
 }
 
-// UnavailableError says that a request was not sent because its server is not
-// there.
+// UnavailableError says that a request was not sent because its server is not there.
 type UnavailableError struct {
 	Toolbox string
 	Server  string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Explain says why the server is not ready and what becomes of it, in words
-// for who wants to use it; "" if there is nothing to say.
+// Explain says why the server is not ready and what becomes of it, in words for who wants to use it; "" if there is
+// nothing to say.
 func (st Status) Explain() string {
 	if st.State.IsStarting() {
 		text := st.When() + "; calls wait until it is ready"

@@ -20,8 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// farServer is a server behind HTTP: streamable HTTP at /mcp, the transport of
-// revision 2024-11-05 at /sse.
+// farServer is a server behind HTTP: streamable HTTP at /mcp, the transport of revision 2024-11-05 at /sse.
 type farServer struct {
 	*httptest.Server
 	t     *testing.T
@@ -29,8 +28,7 @@ type farServer struct {
 	json  bool // replies are JSON documents, not streams
 	deaf  bool // there is no GET stream
 	lines bool // messages are written in several lines
-	// before may answer a request in place of the server; it reports whether
-	// it did. m is nil for what is no message.
+	// before may answer a request in place of the server; it reports whether it did. m is nil for what is no message.
 	before func(w http.ResponseWriter, r *http.Request, m *wire.Message) bool
 
 	ended chan struct{} // ends all streams
@@ -172,8 +170,8 @@ func (s *farSession) close() {
 	}
 }
 
-// send takes what the fake says: what belongs to a request goes to its
-// response, a question to the newest request, anything else to the GET stream.
+// send takes what the fake says: what belongs to a request goes to its response, a question to the newest request,
+// anything else to the GET stream.
 func (s *farSession) send(msg []byte) {
 	var m wire.Message
 	if err := wire.Scan(msg, &m); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A server that takes longer to start than the probe waits is spoken to in the
-// era that it has, whatever the client's.
+// A server that takes longer to start than the probe waits is spoken to in the era that it has, whatever the client's.
 func TestSlowStart(t *testing.T) {
 	const newest, newestLegacy = "2026-07-28", "2025-11-25"
 	tests := []struct {

@@ -293,8 +293,8 @@ func TestHTTPHeaders(t *testing.T) {
 	}
 }
 
-// A 404 to a known session means that it is gone. What was in flight may have
-// been carried out, so it is not made again; the next call is, in a new session.
+// A 404 to a known session means that it is gone. What was in flight may have been carried out, so it is not made
+// again; the next call is, in a new session.
 func TestHTTPSessionEnds(t *testing.T) {
 	var gone atomic.Bool
 	r := newFarServer(t, &farServer{})
@@ -558,8 +558,7 @@ func TestHTTPRedirectWithinTheOrigin(t *testing.T) {
 	}
 }
 
-// On the GET stream a server speaks of its own accord. It is opened again when
-// it ends, from where it ended.
+// On the GET stream a server speaks of its own accord. It is opened again when it ends, from where it ended.
 func TestHTTPListens(t *testing.T) {
 	var gets atomic.Int32
 	again := make(chan string, 1)

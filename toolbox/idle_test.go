@@ -26,8 +26,8 @@ func wantState(t *testing.T, s *toolbox.Server, want toolbox.State) {
 	}
 }
 
-// A server that nobody uses is stopped, which is no failure; it keeps what it
-// was known to have, and whoever wants it gets it.
+// A server that nobody uses is stopped, which is no failure; it keeps what it was known to have, and whoever wants it
+// gets it.
 func TestIdle(t *testing.T) {
 	for name, want := range map[string]func(t *testing.T, b *toolbox.Toolbox, s *toolbox.Server) error{
 		"a call": func(t *testing.T, _ *toolbox.Toolbox, s *toolbox.Server) error {
@@ -178,8 +178,8 @@ func TestIdleRace(t *testing.T) {
 	}
 }
 
-// Three calls in a row without a reply bring a ping, and that without an answer
-// a new start; a server that answers anything is left alone.
+// Three calls in a row without a reply bring a ping, and that without an answer a new start; a server that answers
+// anything is left alone.
 func TestSilence(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -11,8 +11,8 @@ import (
 // lookAgain is how often a starting package runner is looked at.
 const lookAgain = 500 * time.Millisecond
 
-// bounded gives a start its time: timeouts.start, and timeouts.install to a package runner that is seen to install. When what
-// was installed speaks, it has timeouts.start from then on.
+// bounded gives a start its time: timeouts.start, and timeouts.install to a package runner that is seen to install.
+// When what was installed speaks, it has timeouts.start from then on.
 func (o *owner) bounded(ctx context.Context) (_ context.Context, end func()) {
 	s := o.server
 	bounds := s.bounds.Load()

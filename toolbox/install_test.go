@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// fakeNpx is a program named npx that installs a package into the cache below HOME, which takes until there is the file go-on or
-// somebody ends it, and then is a server.
+// fakeNpx is a program named npx that installs a package into the cache below HOME, which takes until there is the file
+// go-on or somebody ends it, and then is a server.
 const fakeNpx = `#!/bin/sh
 d="$HOME/.npm/_npx/97c0a91c8f71bc2e"
 mkdir -p "$d/node_modules/x"

@@ -25,8 +25,7 @@ type Held struct {
 	Why string // what has changed, and how it is agreed to
 }
 
-// Items returns a list of the server as last read. It stays as it is while the
-// server restarts.
+// Items returns a list of the server as last read. It stays as it is while the server restarts.
 func (s *Server) Items(k Kind) []Item {
 	list := s.lists.Items(k)
 	if len(list) == 0 {
@@ -61,12 +60,12 @@ func (s *Server) Holds() bool { return s.lists.Holds() }
 // Hidden returns how many of its tools the filters of the configuration leave out.
 func (s *Server) Hidden() int { return s.lists.Hidden() }
 
-// Changes returns how the definitions of the server have changed since they were
-// first known, and how they differ from what was agreed to.
+// Changes returns how the definitions of the server have changed since they were first known, and how they differ from
+// what was agreed to.
 func (s *Server) Changes() []string { return s.lists.Changes(s.words()) }
 
-// Notes returns what is odd about the server: definitions that have changed, lists
-// that could not be read, lines on stdout that are not messages.
+// Notes returns what is odd about the server: definitions that have changed, lists that could not be read, lines on
+// stdout that are not messages.
 func (s *Server) Notes() []string {
 	notes := append(s.Changes(), s.lists.Notes()...)
 	if noise := s.Noise(); noise != "" {
@@ -75,8 +74,8 @@ func (s *Server) Notes() []string {
 	return notes
 }
 
-// Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of itself,
-// and how it is started. It waits for lists that are being read. The error says what is not known of it.
+// Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of
+// itself, and how it is started. It waits for lists that are being read. The error says what is not known of it.
 func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 	s.reading.await(ctx)
 	if err := context.Cause(ctx); err != nil {
@@ -85,8 +84,8 @@ func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 	return s.lists.Lockable(s.words())
 }
 
-// Asks reports whether a person is to be asked before a call of a tool, by the configuration of its server; token is the name
-// by which the server knows it, as a JSON string.
+// Asks reports whether a person is to be asked before a call of a tool, by the configuration of its server; token is
+// the name by which the server knows it, as a JSON string.
 func (s *Server) Asks(token []byte) bool {
 	rules := s.bounds.Load().approve
 	if rules == nil {
@@ -101,8 +100,8 @@ func (s *Server) Asks(token []byte) bool {
 	return false
 }
 
-// Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why: what
-// filters, readOnly and pins leave out is left out for workbench itself too.
+// Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why:
+// what filters, readOnly and pins leave out is left out for workbench itself too.
 func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
 	s, _, err := s.ready(ctx)
 	if err != nil {
@@ -132,8 +131,8 @@ func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([
 	return s.Request(ctx, "tools/call", params)
 }
 
-// ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil if
-// they cannot be read.
+// ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil
+// if they cannot be read.
 func (s *Server) ReadSkills(ctx context.Context) []Item {
 	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
 	defer cancel()

@@ -9,8 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// LevelWait is how long what a server is sent after a log level waits for it to
-// take that.
+// LevelWait is how long what a server is sent after a log level waits for it to take that.
 const LevelWait = 2 * time.Second
 
 // leveler is a logging/setLevel on its way.
@@ -23,16 +22,14 @@ type leveler struct {
 
 func (l *leveler) Progress(*wire.Message, wire.Span) {}
 
-// Done has what waits for the server go on. One that refuses the level goes on
-// logging as it did.
+// Done has what waits for the server go on. One that refuses the level goes on logging as it did.
 func (l *leveler) Done(*wire.Message, error) {
 	l.to.at.took(l.level)
 	close(l.done)
 	l.to.release(l.call)
 }
 
-// setLevel reports whether the server is told now or when it has started; else it
-// is told if it is started.
+// setLevel reports whether the server is told now or when it has started; else it is told if it is started.
 func (s *sender) setLevel(level string) (done <-chan struct{}, is bool) {
 	c, told := s.at.setLevel(level)
 	if !told {
@@ -102,8 +99,8 @@ func (s *sender) Tell(method string, params []byte) {
 	s.Send(ownCall(method, params, deaf{}))
 }
 
-// Notify sends a notification to the server, in the order of all that it is sent.
-// One that is not there and not starting learns of such things when it starts.
+// Notify sends a notification to the server, in the order of all that it is sent. One that is not there and not
+// starting learns of such things when it starts.
 func (s *sender) Notify(m *wire.Message) {
 	if at := s.at.now(); at.conn != nil || at.passing() {
 		s.Send(&Call{Raw: m.Raw, Handler: deaf{}, Notice: true})

@@ -46,8 +46,8 @@ func rootsChanged(t *testing.T) *wire.Message {
 	return m
 }
 
-// What changes the state of a server reaches it in the order that it was said in,
-// also while the server starts, and before what was said later.
+// What changes the state of a server reaches it in the order that it was said in, also while the server starts, and
+// before what was said later.
 func TestFaultH3_OrderWhileItStarts(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	b := toolboxOf(t, &mcptest.Server{Gate: gate})

@@ -69,7 +69,8 @@ func openRemote(t *testing.T, s *recorder, version string) *toolbox.Server {
 	return server(t, b, "s")
 }
 
-// A stream that a legacy server closes before the reply is taken up again behind its last event, as often as it is closed.
+// A stream that a legacy server closes before the reply is taken up again behind its last event, as often as it is
+// closed.
 func TestStreamIsTakenUpAgain(t *testing.T) {
 	var call json.RawMessage
 	s := &recorder{}
@@ -100,8 +101,8 @@ func TestStreamIsTakenUpAgain(t *testing.T) {
 	}
 }
 
-// A modern server that refuses the first revision is asked again; arguments go into the headers that its schemas name; a
-// tool with faulty names of headers is not offered.
+// A modern server that refuses the first revision is asked again; arguments go into the headers that its schemas name;
+// a tool with faulty names of headers is not offered.
 func TestModernOverHTTP(t *testing.T) {
 	const tools = `{"resultType":"complete","tools":[
 		{"name":"good","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer"}}}},

@@ -41,15 +41,14 @@ func readList(ctx context.Context, c *rpc.Conn, k Kind, room int) offered.Readin
 	return r
 }
 
-// listTries is how often a page of a list is asked for, and listRest how long
-// is waited before the second time; it doubles.
+// listTries is how often a page of a list is asked for, and listRest how long is waited before the second time; it
+// doubles.
 const (
 	listTries = 3
 	listRest  = 200 * time.Millisecond
 )
 
-// page asks for a page of a list, and again if a remote server is in trouble:
-// reading a list twice does no harm.
+// page asks for a page of a list, and again if a remote server is in trouble: reading a list twice does no harm.
 func page(ctx context.Context, c *rpc.Conn, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 	for try := 1; ; try++ {
 		p, err := rpc.Consult(ctx, c, method, params, take)

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A lock file is not made of lists that are still being read: an open does not wait for these, and what is missing would be
-// taken for gone.
+// A lock file is not made of lists that are still being read: an open does not wait for these, and what is missing
+// would be taken for gone.
 func TestLockableWaits(t *testing.T) {
 	for _, method := range []string{"prompts/list", "resources/templates/list", "skills/list"} {
 		synctest.Test(t, func(t *testing.T) {

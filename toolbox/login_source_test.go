@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// What the platform gives a workload is read where the configuration says, each time; what is no token there costs the server
-// alone, and is said without being shown.
+// What the platform gives a workload is read where the configuration says, each time; what is no token there costs the
+// server alone, and is said without being shown.
 func TestTokensOfOthers(t *testing.T) {
 	platform := oauthtest.NewIssuer()
 	logins := &oauthtest.Server{Trusted: platform.Public()}

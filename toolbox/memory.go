@@ -70,15 +70,15 @@ func (m *memory) recall(e *catalogue.Entry) {
 	m.at.noteSeen(e.Seen)
 }
 
-// known reports whether the server can be spoken of before it has started, and
-// nothing speaks against that it starts. One of which a list was not read to its end is spoken of once that is.
+// known reports whether the server can be spoken of before it has started, and nothing speaks against that it starts.
+// One of which a list was not read to its end is spoken of once that is.
 func (m *memory) known() bool {
 	at := m.at.now()
 	return !m.lists.Unread() && !at.Seen.IsZero() && at.Cause == nil
 }
 
-// noteLate notes that the server was waited for in vain, for other runs too where
-// nothing is known of it: one that hangs is to hold up an open once.
+// noteLate notes that the server was waited for in vain, for other runs too where nothing is known of it: one that
+// hangs is to hold up an open once.
 func (m *memory) noteLate() {
 	first, c := m.at.noteLate(), m.catalogue
 	if c == nil || !first {
@@ -104,16 +104,16 @@ func (m *memory) remember() {
 	}
 }
 
-// settle keeps what is known of a server that ends before all of its lists were read. A list that was not is as it was when
-// the server was last seen.
+// settle keeps what is known of a server that ends before all of its lists were read. A list that was not is as it was
+// when the server was last seen.
 func (m *memory) settle() {
 	if m.owed.Swap(false) {
 		m.keep(true)
 	}
 }
 
-// keep puts what is known into the catalogue, once the tools were read: where it is a part only, with what there was of the
-// other lists.
+// keep puts what is known into the catalogue, once the tools were read: where it is a part only, with what there was of
+// the other lists.
 func (m *memory) keep(part bool) {
 	c := m.catalogue
 	if c == nil {
@@ -170,8 +170,8 @@ func repeats(hidden *launch.Hiding, e *catalogue.Entry) bool {
 	return has(e.Info) || has(e.Instructions) || has(e.Capabilities)
 }
 
-// program returns the file that is started, and what tells it from another in its
-// place; both are empty where there is none.
+// program returns the file that is started, and what tells it from another in its place; both are empty where there is
+// none.
 func program(cfg *config.Server, environ []string) (path, state string) {
 	if cfg.Transport != config.TransportStdio {
 		return "", ""
@@ -187,9 +187,8 @@ func program(cfg *config.Server, environ []string) (path, state string) {
 	return path, state
 }
 
-// key names the server in the catalogue by all that decides what it offers,
-// except the values of variables and headers, which are secrets, and the content
-// of its program, which the entry names. What is added to the configuration of
+// key names the server in the catalogue by all that decides what it offers, except the values of variables and headers,
+// which are secrets, and the content of its program, which the entry names. What is added to the configuration of
 // servers is a part of it without more ado.
 func (m *memory) key() catalogue.Key { return keyOf(&m.cfg, m.environ, m.client) }
 

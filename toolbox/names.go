@@ -14,19 +14,17 @@ const (
 	digestLen = 1 + 10
 )
 
-// ExposedName gives the name under which a client sees a downstream tool or
-// prompt: {toolbox}__{server}__{name}, or with an empty toolbox
-// {server}__{name}, or with both empty the name itself. It is at most 48
-// characters of [A-Za-z0-9_-] and depends on nothing but its arguments, so it
-// is the same in every run. Where the plain form would be too long, hold other
-// characters, or could be read in two ways, it is shortened and ends in a
-// digest of the whole identity.
+// ExposedName gives the name under which a client sees a downstream tool or prompt: {toolbox}__{server}__{name}, or
+// with an empty toolbox {server}__{name}, or with both empty the name itself. It is at most 48 characters of
+// [A-Za-z0-9_-] and depends on nothing but its arguments, so it is the same in every run. Where the plain form would be
+// too long, hold other characters, or could be read in two ways, it is shortened and ends in a digest of the whole
+// identity.
 func ExposedName(toolbox, server, name string) string {
 	prefix, clean := exposedPrefix(toolbox, server)
 	s, same := sanitize(name)
 	plain := prefix + s
-	// A name that looks like one with a digest gets one too: else a server could
-	// give a tool the name that another server's tool is given here.
+	// A name that looks like one with a digest gets one too: else a server could give a tool the name that another
+	// server's tool is given here.
 	if clean && same && len(plain) <= MaxName && !digested(plain) {
 		return plain
 	}
@@ -51,8 +49,8 @@ func exposedPrefix(toolbox, server string) (prefix string, clean bool) {
 			continue
 		}
 		s, same := sanitize(p)
-		// A separator inside or at the edge of a part would let two
-		// identities share a name: ("a_", "b") and ("a", "_b").
+		// A separator inside or at the edge of a part would let two identities share a name: ("a_", "b") and ("a",
+		// "_b").
 		if !same || strings.Contains(s, "__") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") {
 			clean = false
 		}
@@ -70,8 +68,8 @@ func digested(name string) bool {
 	return strings.Trim(digest, "0123456789abcdef") == ""
 }
 
-// sanitize replaces what is not in [A-Za-z0-9_-], each run of it by one "_",
-// and says whether nothing had to be replaced.
+// sanitize replaces what is not in [A-Za-z0-9_-], each run of it by one "_", and says whether nothing had to be
+// replaced.
 func sanitize(s string) (string, bool) {
 	var b strings.Builder
 	same, run := true, false

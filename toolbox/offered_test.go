@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A server that runs goes on when its tools are offered in another way, and is asked in that way at once. Filters go by its own
-// names.
+// A server that runs goes on when its tools are offered in another way, and is asked in that way at once. Filters go by
+// its own names.
 func TestToolsOfferedOtherwise(t *testing.T) {
 	cfg := inside("s", "tools=echo,secret")
 	b := open(t, insideOptions(), cfg)

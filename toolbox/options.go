@@ -20,23 +20,19 @@ import (
 
 // Peer is the client's side as a server sees it.
 type Peer interface {
-	// Notification takes a notification that concerns the client: logging,
-	// resource updates, and whatever this program does not know. m is valid
-	// only during the call.
+	// Notification takes a notification that concerns the client: logging, resource updates, and whatever this program
+	// does not know. m is valid only during the call.
 	Notification(s *Server, m *wire.Message)
-	// Request takes a request of the server, to be answered by a.Reply or
-	// a.Refuse. m is valid only during the call.
+	// Request takes a request of the server, to be answered by a.Reply or a.Refuse. m is valid only during the call.
 	Request(a *Ask, m *wire.Message)
-	// Withdraw says that a needs no answer any more: the server cancelled it
-	// with notification m, or, with m nil, is gone.
+	// Withdraw says that a needs no answer any more: the server cancelled it with notification m, or, with m nil, is
+	// gone.
 	Withdraw(a *Ask, m *wire.Message)
-	// Changed says that a list of the server is other than before, or that
-	// the server has become ready.
+	// Changed says that a list of the server is other than before, or that the server has become ready.
 	Changed(s *Server, k Kind)
 }
 
-// Builtin makes a server inside this process from its configuration, for
-// somebody. Its sessions are theirs alone.
+// Builtin makes a server inside this process from its configuration, for somebody. Its sessions are theirs alone.
 type Builtin func(principal.Principal, config.Server) (wire.Endpoint, error)
 
 // Options are what a toolbox needs from the program around it.
@@ -44,55 +40,48 @@ type Options struct {
 	// Client is what servers are told of the client; Peer is its side.
 	Client Client
 	Peer   Peer
-	// Unread is the account of what the client has not read. Where it is full the
-	// servers are not read either until it is not. nil means that what they say
-	// goes to the client at once.
+	// Unread is the account of what the client has not read. Where it is full the servers are not read either until it
+	// is not. nil means that what they say goes to the client at once.
 	Unread *account.Account
-	// Principal is for whom servers inside this process are made. The zero
-	// value is nobody in particular: several clients share the servers.
+	// Principal is for whom servers inside this process are made. The zero value is nobody in particular: several
+	// clients share the servers.
 	Principal principal.Principal
 	// Builtins make the servers inside this process, by config.Server.Builtin.
 	Builtins map[string]Builtin
 	// Spawn starts a child process; nil means child.Start.
 	Spawn func(child.Spec) (*child.Process, error)
-	// Turn waits until the server of that name may be started, which names its
-	// command line, and returns what to call when it has; the error says why it
-	// could not wait, or that ctx ended. nil means that nothing is waited for.
+	// Turn waits until the server of that name may be started, which names its command line, and returns what to call
+	// when it has; the error says why it could not wait, or that ctx ended. nil means that nothing is waited for.
 	Turn func(ctx context.Context, name string) (done func(), err error)
-	// MaxMessage is the longest message taken from a server, in bytes; 0 means
-	// wire.DefaultMaxMessage.
+	// MaxMessage is the longest message taken from a server, in bytes; 0 means wire.DefaultMaxMessage.
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
-	// Sandboxes is the folder in which sandboxed servers have folders of their own;
-	// "" if there is none, and those cannot start.
+	// Sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none, and those
+	// cannot start.
 	Sandboxes string
-	// Secret looks a secret up that a server wants; nil means that there are none.
-	// The error says what to do.
+	// Secret looks a secret up that a server wants; nil means that there are none. The error says what to do.
 	Secret func(ctx context.Context, secret config.Secret) (string, error)
-	// HTTP makes the requests to remote servers; nil means a [remote.Client] of
-	// its own. Redirects are followed within an origin only, whatever it says.
+	// HTTP makes the requests to remote servers; nil means a [remote.Client] of its own. Redirects are followed within
+	// an origin only, whatever it says.
 	HTTP *http.Client
-	// Logins are the tokens for remote servers that want one; nil means that
-	// there are none.
+	// Logins are the tokens for remote servers that want one; nil means that there are none.
 	Logins *oauth.Store
-	// Login hears that the login to a server was renewed by this process, or with
-	// an error why it could not be; nil means nobody does.
+	// Login hears that the login to a server was renewed by this process, or with an error why it could not be; nil
+	// means nobody does.
 	Login func(toolbox, server string, err error)
-	// Catalogue keeps what was seen of servers, so that they can be spoken of
-	// before they have started; nil means that each is waited for.
+	// Catalogue keeps what was seen of servers, so that they can be spoken of before they have started; nil means that
+	// each is waited for.
 	Catalogue *catalogue.Catalogue
-	// IdleTimeout is after how long without use servers are stopped, and
-	// started again when they are wanted, whose configuration does not say;
-	// 0 means never. It does not concern servers in this process.
+	// IdleTimeout is after how long without use servers are stopped, and started again when they are wanted, whose
+	// configuration does not say; 0 means never. It does not concern servers in this process.
 	IdleTimeout time.Duration
 	// Masks are told the secrets of servers, so that they are taken out of what is kept of calls and of what servers
 	// write; nil means that nothing is.
 	Masks *mask.Set
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
-	// Logger takes what servers write to stderr, at debug. The zero value is
-	// silent.
+	// Logger takes what servers write to stderr, at debug. The zero value is silent.
 	Logger zerolog.Logger
 }
 
@@ -100,8 +89,8 @@ type Options struct {
 type surroundings struct {
 	opts Options
 	bufs wire.Buffers
-	// ctx is the life of everything below the toolbox. It is kept because it
-	// is longer than that of any request: Open begins it, Close ends it.
+	// ctx is the life of everything below the toolbox. It is kept because it is longer than that of any request: Open
+	// begins it, Close ends it.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	tasks  group.Group // one goroutine a server, and those that read lists

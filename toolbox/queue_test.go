@@ -27,8 +27,8 @@ func sendTool(t *testing.T, s *toolbox.Server, name, arguments string) (*toolbox
 	return c, h
 }
 
-// A server has no more calls than it may at any time; the others take their
-// turn in the order they came, and none is lost.
+// A server has no more calls than it may at any time; the others take their turn in the order they came, and none is
+// lost.
 func TestQueueTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, s := within(t, toolbox.Options{}, always(&mcptest.Server{}), atMost(3))
@@ -150,8 +150,8 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// No call waits for ever: not for a server that is busy, nor for one whose
-// start hangs, nor for one that is being stopped.
+// No call waits for ever: not for a server that is busy, nor for one whose start hangs, nor for one that is being
+// stopped.
 func TestQueueEnds(t *testing.T) {
 	t.Run("busy", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -214,8 +214,7 @@ func TestQueueEnds(t *testing.T) {
 	})
 }
 
-// Calls that wait when the server dies are made by the next one: it has not
-// seen them.
+// Calls that wait when the server dies are made by the next one: it has not seen them.
 func TestQueueOutlivesACrash(t *testing.T) {
 	cfg := childServer("s", "plain")
 	cfg.MaxInFlight = 1

@@ -40,8 +40,8 @@ type reader struct {
 	reading bool // it is being read
 }
 
-// first reads the lists at a start: the tools, which the server is not ready
-// without, and in the background what else it offers.
+// first reads the lists at a start: the tools, which the server is not ready without, and in the background what else
+// it offers.
 func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	has := func(k Kind) bool { return offers(c.Hello(), k) }
 	r.lists.Drop(has)
@@ -106,8 +106,8 @@ func (r *reading) run(k Kind, list *reader) {
 		c := r.from
 		r.mu.Unlock()
 		r.read(c, k)
-		// Asked before whoever waits for the list is woken: they may close
-		// the toolbox at once, and what they waited for is to be kept.
+		// Asked before whoever waits for the list is woken: they may close the toolbox at once, and what they waited
+		// for is to be kept.
 		whole := r.life.Err() == nil
 		r.mu.Lock()
 		list.reading = false

@@ -7,9 +7,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 )
 
-// Recall fills the lists of the servers with what was last seen of them,
-// whichever client that was for, and starts nothing. It is for toolboxes that are
-// not opened; their catalogue is listed once for all of them.
+// Recall fills the lists of the servers with what was last seen of them, whichever client that was for, and starts
+// nothing. It is for toolboxes that are not opened; their catalogue is listed once for all of them.
 func Recall(toolboxes ...*Toolbox) {
 	recall := Recalling()
 	for _, t := range toolboxes {
@@ -33,7 +32,8 @@ func Recalling() func(*Toolbox) {
 	}
 }
 
-// Forget drops the lists of the toolbox's servers, all but the tools that are not offered, of which it is still known why.
+// Forget drops the lists of the toolbox's servers, all but the tools that are not offered, of which it is still known
+// why.
 func (t *Toolbox) Forget() {
 	for _, s := range t.Servers() {
 		s.lists.Forget()

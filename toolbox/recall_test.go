@@ -29,8 +29,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// endOnDiscover is a legacy server that ends when it is asked by
-// server/discover.
+// endOnDiscover is a legacy server that ends when it is asked by server/discover.
 func endOnDiscover() {
 	in, feed := io.Pipe()
 	go func() {
@@ -47,8 +46,8 @@ func endOnDiscover() {
 	_ = wire.Serve(context.Background(), in, os.Stdout, &mcptest.Server{}, wire.ServeOptions{})
 }
 
-// spec is a server whose offer is said by a variable, so that it can change
-// while all that names it in the catalogue stays as it is.
+// spec is a server whose offer is said by a variable, so that it can change while all that names it in the catalogue
+// stays as it is.
 func spec(spec string) config.Server {
 	s := childServer("s", "spec")
 	s.Env["SPEC"] = spec
@@ -89,8 +88,7 @@ func ready(t *testing.T, s *toolbox.Server) {
 	}
 }
 
-// A server that was seen before is spoken of at once, all that it offers, and
-// calls wait until it is ready.
+// A server that was seen before is spoken of at once, all that it offers, and calls wait until it is ready.
 func TestKnownServerIsNotWaitedFor(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	offer := "tools=a,b,c prompts=greet resources=a:1 templates=a:{n} page=2 gate=" + gate
@@ -267,8 +265,8 @@ func TestWhoIsKnown(t *testing.T) {
 	}
 }
 
-// A program that was replaced is another server: nothing of the one before is
-// offered, and how they differ is said at the first open.
+// A program that was replaced is another server: nothing of the one before is offered, and how they differ is said at
+// the first open.
 func TestFaultG11_ReplacedProgram(t *testing.T) {
 	self, err := os.ReadFile(childServer("", "").Command)
 	if err != nil {
@@ -302,8 +300,8 @@ func TestFaultG11_ReplacedProgram(t *testing.T) {
 	}
 }
 
-// A known server that cannot be started keeps its tools, and its calls say why
-// they fail; whoever opens again waits for the outcome.
+// A known server that cannot be started keeps its tools, and its calls say why they fail; whoever opens again waits for
+// the outcome.
 func TestKnownServerThatFails(t *testing.T) {
 	t.Parallel()
 	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
@@ -415,7 +413,8 @@ func TestServerKnownInPart(t *testing.T) {
 	}
 }
 
-// What was read of a server that ends before all of its lists came is kept, and of a list that did not come what was known of it.
+// What was read of a server that ends before all of its lists came is kept, and of a list that did not come what was
+// known of it.
 func TestServerThatEndsBeforeItsLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := insideOptions()
@@ -471,8 +470,8 @@ func TestNoSecretsInTheCatalogue(t *testing.T) {
 	}
 }
 
-// A server that repeats its secrets in what it says of itself brings them neither into the catalogue nor into the lock file,
-// where their names stand, so that a new value is no change.
+// A server that repeats its secrets in what it says of itself brings them neither into the catalogue nor into the lock
+// file, where their names stand, so that a new value is no change.
 func TestRepeatedSecretsAreNotKept(t *testing.T) {
 	dir := t.TempDir()
 	locked := func(tool, secret string) ([]lock.Item, error) {
@@ -545,8 +544,8 @@ func TestCloseWhileKnownServersStart(t *testing.T) {
 	}
 }
 
-// A server that hangs and was never seen holds up an open once: not the next one
-// of its toolbox, nor one in another run, before it was ready for once.
+// A server that hangs and was never seen holds up an open once: not the next one of its toolbox, nor one in another
+// run, before it was ready for once.
 func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 	const shortest = 3 * time.Second // and an open that waits for nothing is shorter on any machine
 	for name, limit := range map[string]struct{ start, wait time.Duration }{

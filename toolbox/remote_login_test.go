@@ -93,8 +93,8 @@ func TestRemoteLogin(t *testing.T) {
 	}
 }
 
-// A server that refuses each proof is left alone, and it is said what to do: no request is sent more than twice, and the token is
-// not renewed for it.
+// A server that refuses each proof is left alone, and it is said what to do: no request is sent more than twice, and
+// the token is not renewed for it.
 func TestRemoteRefusesProofs(t *testing.T) {
 	for name, tt := range map[string]struct{ challenge, date, want string }{
 		"another nonce each time": {`DPoP error="use_dpop_nonce"`, "", "the server keeps asking for a nonce"},

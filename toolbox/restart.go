@@ -8,8 +8,8 @@ import (
 // ErrRestarted says that a person has had a server started anew.
 var ErrRestarted = errors.New("the user restarted it (workbench restart)")
 
-// Restart has the server started anew at once: one that runs is ended first, so that the calls which it has are lost; one that
-// rests after a failure is tried now. The error says why there is nothing to start.
+// Restart has the server started anew at once: one that runs is ended first, so that the calls which it has are lost;
+// one that rests after a failure is tried now. The error says why there is nothing to start.
 func (s *Server) Restart() error {
 	switch at := s.at.now(); {
 	case at.retired:

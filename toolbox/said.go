@@ -21,9 +21,8 @@ func (i *introduction) words() *offered.Said {
 	return nil
 }
 
-// Capabilities returns the capabilities object that the server declared, and
-// Instructions what it says of its use, both when it was last ready; they are
-// empty if that is not known.
+// Capabilities returns the capabilities object that the server declared, and Instructions what it says of its use, both
+// when it was last ready; they are empty if that is not known.
 func (i *introduction) Capabilities() []byte {
 	if h := i.hello.Load(); h != nil {
 		return h.RawCapabilities
@@ -40,8 +39,7 @@ func (i *introduction) Instructions() foreign.Lines {
 	return foreign.Lines{}
 }
 
-// Offers reports whether the server said, when it was last ready, that it has
-// such a list.
+// Offers reports whether the server said, when it was last ready, that it has such a list.
 func (i *introduction) Offers(k Kind) bool {
 	h := i.hello.Load()
 	return h != nil && offers(h, k)

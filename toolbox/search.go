@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
-// Search gives the toolbox's servers as they are searched: with the tools, prompts and skills that are known of them, from this run
-// or the one before, and with what is said of them. It starts nothing.
+// Search gives the toolbox's servers as they are searched: with the tools, prompts and skills that are known of them,
+// from this run or the one before, and with what is said of them. It starts nothing.
 func Search(servers []*Server, description fmt.Stringer) []find.Server {
 	out := make([]find.Server, len(servers))
 	for i, s := range servers {
@@ -47,7 +47,8 @@ func searched(it *offered.Item, kind string) find.Entry {
 	return e
 }
 
-// AboutSkill gives what the list of a server says of a skill. Its name is that of its manifest, else the folder in its uri.
+// AboutSkill gives what the list of a server says of a skill. Its name is that of its manifest, else the folder in its
+// uri.
 func AboutSkill(it *Item) (name, description string) {
 	var at [2]wire.Span
 	if front, err := wire.FindPath(it.Raw, wire.Whole(it.Raw), "frontmatter"); err == nil && front.Present() &&
@@ -68,8 +69,8 @@ type Exclusion struct {
 	Why    string
 }
 
-// Excluded gives those of the tools, named as servers name them, that the servers are known to have and that are not offered. Of
-// disabled servers it reads what was seen of them.
+// Excluded gives those of the tools, named as servers name them, that the servers are known to have and that are not
+// offered. Of disabled servers it reads what was seen of them.
 func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 	return func(yield func(Exclusion) bool) {
 		seen := make(listings)

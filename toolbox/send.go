@@ -33,10 +33,9 @@ func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc
 	return s
 }
 
-// Send forwards a request. It returns at once; the call's handler hears the
-// rest. A call waits its turn if the server has as many as it may have, or is
-// starting; it fails if too many wait, or if the server rests after a failure
-// and not just for a moment: then it says when the server will be tried.
+// Send forwards a request. It returns at once; the call's handler hears the rest. A call waits its turn if the server
+// has as many as it may have, or is starting; it fails if too many wait, or if the server rests after a failure and not
+// just for a moment: then it says when the server will be tried.
 func (s *sender) Send(call *Call) {
 	call.OfClient = true
 	c := s.at.live()
@@ -51,9 +50,8 @@ func (s *sender) Send(call *Call) {
 	s.pump()
 }
 
-// handOver gives a call to a connection. It reports false if the connection has
-// no room, or turned out to be dead before it took the call, which is then
-// still to be made.
+// handOver gives a call to a connection. It reports false if the connection has no room, or turned out to be dead
+// before it took the call, which is then still to be made.
 func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
 	var err error
 	switch {
@@ -91,10 +89,9 @@ func (s *sender) refuse(call *Call, cause error) {
 	call.Fail(s.refusal(cause))
 }
 
-// pump does with the queue what the state of the server allows. It is called
-// after everything that may change that: a call was queued, a call ended, the
-// state is another. One goroutine at a time does it, so that the calls go in
-// their order; who comes meanwhile has it look again.
+// pump does with the queue what the state of the server allows. It is called after everything that may change that: a
+// call was queued, a call ended, the state is another. One goroutine at a time does it, so that the calls go in their
+// order; who comes meanwhile has it look again.
 func (s *sender) pump() {
 	if s.counts.Queued.Load() == 0 || s.pumps.Add(1) > 1 {
 		return
@@ -149,8 +146,8 @@ func (s *sender) drop(c *rpc.Conn) {
 	c.Break(nil)
 }
 
-// Request makes a request of workbench's own and waits for the result, which
-// the caller may keep. It waits for no turn. An error reply is an [*link.RPCError].
+// Request makes a request of workbench's own and waits for the result, which the caller may keep. It waits for no turn.
+// An error reply is an [*link.RPCError].
 func (s *sender) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
 	for {
 		at, c, err := s.await(ctx)
@@ -167,8 +164,8 @@ func (s *sender) Request(ctx context.Context, method string, params []byte) ([]b
 	}
 }
 
-// await returns the live connection, waiting while the server starts, and whose it is: that of the server, or of the one
-// that is in its place by now.
+// await returns the live connection, waiting while the server starts, and whose it is: that of the server, or of the
+// one that is in its place by now.
 func (s *sender) await(ctx context.Context) (*sender, *rpc.Conn, error) {
 	for {
 		at := s.at.now()
@@ -194,8 +191,8 @@ func (s *sender) await(ctx context.Context) (*sender, *rpc.Conn, error) {
 	}
 }
 
-// wakes reports whether a server is to be started because it is wanted: it was
-// idle, or it waited for a login and has got one.
+// wakes reports whether a server is to be started because it is wanted: it was idle, or it waited for a login and has
+// got one.
 func (s *sender) wakes(st *Status) bool { return st.asleep() || s.admits(st) }
 
 // admits reports whether somebody has logged in to a server that waited for it.

@@ -19,8 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// Server is one server of a toolbox, whether it runs or not. Routes hold on to
-// it; it finds the live connection.
+// Server is one server of a toolbox, whether it runs or not. Routes hold on to it; it finds the live connection.
 type Server struct {
 	Toolbox string
 	Name    string
@@ -48,8 +47,8 @@ type Server struct {
 	child   atomic.Pointer[link.Process]  // the process that was started last, if it is one
 	heir    atomic.Pointer[Server]        // the server in its place, once it is retired
 
-	// life is within that of the toolbox: quit ends it for a server that is
-	// retired. The context is kept because it outlasts all requests.
+	// life is within that of the toolbox: quit ends it for a server that is retired. The context is kept because it
+	// outlasts all requests.
 	life context.Context
 	quit context.CancelCauseFunc
 }
@@ -117,7 +116,8 @@ func (s *Server) Status() Status {
 	return st
 }
 
-// ready waits for the connection of the server, or of the one that is in its place by now, and says which of them it is.
+// ready waits for the connection of the server, or of the one that is in its place by now, and says which of them it
+// is.
 func (s *Server) ready(ctx context.Context) (*Server, *rpc.Conn, error) {
 	at, c, err := s.await(ctx)
 	if err != nil {
@@ -138,15 +138,13 @@ func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().lar
 // Account is charged for what is kept because of the server, whichever of its processes it was.
 func (s *Server) Account() *account.Account { return s.account }
 
-// Strays reports whether the server may be working on a request that nobody
-// waits for any more.
+// Strays reports whether the server may be working on a request that nobody waits for any more.
 func (s *Server) Strays() bool { return s.counts.Strays() }
 
 // Dropped counts a notification of the server that its client was not given.
 func (s *Server) Dropped() { s.counts.Dropped.Add(1) }
 
-// Counters returns what was counted of the server. It takes no lock and may be
-// called at any time.
+// Counters returns what was counted of the server. It takes no lock and may be called at any time.
 func (s *Server) Counters() Counters { return s.counts.Read() }
 
 // Noise says what the server that runs has written to standard output besides messages; "" for nothing.

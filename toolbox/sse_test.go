@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// The first event of the stream says where messages go. It must be of the same
-// origin, or credentials would go where the configuration did not send them.
+// The first event of the stream says where messages go. It must be of the same origin, or credentials would go where
+// the configuration did not send them.
 func TestSSEEndpoint(t *testing.T) {
 	for _, tt := range []struct {
 		name, endpoint string

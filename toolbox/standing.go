@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// standing is where a server stands: its state, and the connection that it has while it is ready. The methods here are the
-// only place where that changes: each stamps the change and wakes who waits for one.
+// standing is where a server stands: its state, and the connection that it has while it is ready. The methods here are
+// the only place where that changes: each stamps the change and wakes who waits for one.
 type standing struct {
 	// note is told of each change that is an event before anybody can ask for it.
 	note func(*Status)
@@ -53,7 +53,8 @@ func (p *standing) live() *rpc.Conn {
 	return p.conn
 }
 
-// moveLocked is the one place where the state of a server changes: the change is stamped, and who waits for one is woken.
+// moveLocked is the one place where the state of a server changes: the change is stamped, and who waits for one is
+// woken.
 func (p *standing) moveLocked(to State) {
 	p.status.State, p.status.Since = to, time.Now()
 	p.wakeLocked()
@@ -101,8 +102,8 @@ func (p *standing) enter(from, to State) (event Event, moved bool) {
 	return p.notedLocked(), true
 }
 
-// expect has calls wait for the server from now on, whose owner will say the same at once, or, with the states exchanged, no
-// longer.
+// expect has calls wait for the server from now on, whose owner will say the same at once, or, with the states
+// exchanged, no longer.
 func (p *standing) expect(from, to State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,8 +156,7 @@ func (p *standing) failsFor(problem error) {
 	}
 }
 
-// noteTried notes when a start began that has failed: calls from before it have
-// waited long enough.
+// noteTried notes when a start began that has failed: calls from before it have waited long enough.
 func (p *standing) noteTried(began time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,8 +219,7 @@ func (p *standing) setLevel(level string) (c *rpc.Conn, told bool) {
 	return p.conn, true
 }
 
-// settle waits until the server has started or failed to, or is retired, after
-// which it does neither.
+// settle waits until the server has started or failed to, or is retired, after which it does neither.
 func (p *standing) settle(ctx context.Context) {
 	for {
 		at := p.now()

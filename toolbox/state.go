@@ -35,8 +35,8 @@ type Status struct {
 	Starts int       // how often it was started
 	PID    int       // of a stdio server that lives, else 0
 	Tools  int       // tools offered after filtering
-	// Seen is when its lists were read, if that was in another run of
-	// workbench: this one has not read its tools so far. Else it is zero.
+	// Seen is when its lists were read, if that was in another run of workbench: this one has not read its tools so
+	// far. Else it is zero.
 	Seen time.Time
 }
 
@@ -45,8 +45,7 @@ func (st *Status) settled() bool {
 	return !st.State.IsStarting() && (st.State != Stopped || st.asleep())
 }
 
-// asleep reports whether the server was stopped for idleness: whoever wants
-// something of it wakes it.
+// asleep reports whether the server was stopped for idleness: whoever wants something of it wakes it.
 func (st *Status) asleep() bool {
 	return st.State == Stopped && errors.As(st.Cause, new(*IdleError))
 }
@@ -54,8 +53,7 @@ func (st *Status) asleep() bool {
 // shortRest is a rest that a call waits for instead of failing.
 const shortRest = 2 * time.Second
 
-// passing reports whether the server is not there for so short a time that
-// calls wait for it.
+// passing reports whether the server is not there for so short a time that calls wait for it.
 func (st *Status) passing() bool {
 	return st.State.IsStarting() || st.State == Backoff && time.Until(st.Next) <= shortRest
 }

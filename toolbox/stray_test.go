@@ -14,8 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// speller writes lines of its own in place of replies: to calls that ask for one,
-// or to all requests.
+// speller writes lines of its own in place of replies: to calls that ask for one, or to all requests.
 type speller struct {
 	*mcptest.Server
 	all   bool
@@ -55,8 +54,8 @@ func hang(t *testing.T, s *toolbox.Server, arguments string) *handler {
 	return h
 }
 
-// A reply to nobody ends the one call that waits, and is said to those of several
-// that time out; none of it is taken for a call's own.
+// A reply to nobody ends the one call that waits, and is said to those of several that time out; none of it is taken
+// for a call's own.
 func TestFaultG27_RepliesToNobody(t *testing.T) {
 	const result = `"result":{"content":[]}`
 	for name, tt := range map[string]struct {
@@ -115,8 +114,7 @@ func TestFaultG27_RepliesToNobody(t *testing.T) {
 	}
 }
 
-// Lines of a log are no replies, and a reply that comes soon after one to nobody
-// is taken, as is one after progress.
+// Lines of a log are no replies, and a reply that comes soon after one to nobody is taken, as is one after progress.
 func TestFaultG27_WhatIsNoReplyToNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string

@@ -17,8 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own
-// times within it.
+// linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own times within it.
 const linkClose = 6 * time.Second
 
 // owner is who starts a server, waits for its end and decides what then, on one goroutine. It stands above the server,
@@ -115,8 +114,8 @@ func (o *owner) run(ctx context.Context) error {
 	}
 }
 
-// unsettled words why a start failed: whether a request of the start was carried
-// out matters to nobody, and who hears of it knows the server.
+// unsettled words why a start failed: whether a request of the start was carried out matters to nobody, and who hears
+// of it knows the server.
 func unsettled(err error) error {
 	var lost *rpc.LostError
 	var undone *rpc.UndoneError
@@ -129,8 +128,7 @@ func unsettled(err error) error {
 	return err
 }
 
-// serve lets a connection take requests until it ends. It returns why it
-// ended, and what would not stop.
+// serve lets a connection take requests until it ends. It returns why it ended, and what would not stop.
 func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped error) {
 	s := o.server
 	c.HoldUp(s.box.opts.Unread)
@@ -145,8 +143,8 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 		s.memory.settle()
 	}()
 	idle := o.wait(ctx, c)
-	// Withdrawn before its calls are failed, so that whoever hears of a
-	// failure and tries again does not meet the dead connection.
+	// Withdrawn before its calls are failed, so that whoever hears of a failure and tries again does not meet the dead
+	// connection.
 	if idle != nil {
 		o.set(Stopped, idle, time.Time{}, nil)
 	} else {
@@ -171,8 +169,8 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 	return cause, o.end(c)
 }
 
-// wait waits for the end of a connection. The result is not nil if it is
-// to be ended because nothing was asked of the server for a time.
+// wait waits for the end of a connection. The result is not nil if it is to be ended because nothing was asked of the
+// server for a time.
 func (o *owner) wait(ctx context.Context, c *connection) *IdleError {
 	s := o.server
 	timer := time.NewTimer(s.bounds.Load().Idle)
@@ -206,8 +204,7 @@ func (o *owner) wait(ctx context.Context, c *connection) *IdleError {
 	}
 }
 
-// keptFor returns for how long the server is not to be stopped at least,
-// whether it is used or not.
+// keptFor returns for how long the server is not to be stopped at least, whether it is used or not.
 func (o *owner) keptFor(idle time.Duration) time.Duration {
 	if busy, _ := o.server.reading.busy(); busy {
 		return idle / 8
@@ -215,8 +212,7 @@ func (o *owner) keptFor(idle time.Duration) time.Duration {
 	return o.server.watches.keptFor(idle)
 }
 
-// sleep waits until somebody wants something of a server that was stopped for
-// idleness; it reports whether to go on.
+// sleep waits until somebody wants something of a server that was stopped for idleness; it reports whether to go on.
 func (o *owner) sleep(ctx context.Context) bool {
 	select {
 	case <-o.server.at.poke:
@@ -236,9 +232,8 @@ func (o *owner) end(c *connection) error {
 	return nil
 }
 
-// rest waits out the back-off and reports whether to go on. A server that
-// served before it ended is started again at once the first time, as its next
-// caller is waiting for it; one that never did would only fail again.
+// rest waits out the back-off and reports whether to go on. A server that served before it ended is started again at
+// once the first time, as its next caller is waiting for it; one that never did would only fail again.
 func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
 	var refused *remote.StatusError
 	errors.As(cause, &refused)
@@ -249,8 +244,8 @@ func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
 	}
 	switch {
 	case refused != nil && refused.Status == http.StatusUnauthorized:
-		// Asking again with the same credentials would only be refused again:
-		// it is left until somebody logged in, or opens the toolbox anew.
+		// Asking again with the same credentials would only be refused again: it is left until somebody logged in, or
+		// opens the toolbox anew.
 		state, wait = NeedsLogin, math.MaxInt64
 	case refused != nil && !refused.Next.IsZero():
 		wait = max(wait, backoff.First, time.Until(refused.Next))
@@ -275,8 +270,8 @@ func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
 	}
 }
 
-// start makes a connection, shakes hands and reads the tools. A server that
-// ended on the question which era it is of is made anew and not asked again.
+// start makes a connection, shakes hands and reads the tools. A server that ended on the question which era it is of is
+// made anew and not asked again.
 func (o *owner) start(ctx context.Context) (*connection, error) {
 	s := o.server
 	done := takeTurn(ctx, s.box.opts.Turn, &s.cfg, s.log)
@@ -328,8 +323,7 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	if err = rpc.Handshake(sctx, c.Conn, o.legacy); err == nil {
 		err = s.reading.first(sctx, c.Conn)
 	}
-	// Some servers that speak only 2026-07-28 answer initialize all the same,
-	// and refuse what comes after it.
+	// Some servers that speak only 2026-07-28 answer initialize all the same, and refuse what comes after it.
 	if c.Hello().Era.HasHandshake() && rpc.MayBeOfEra(err) && rpc.Discover(sctx, c.Conn) == nil {
 		err = s.reading.first(sctx, c.Conn)
 	}
@@ -338,8 +332,8 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	if err == nil {
 		return c, nil
 	}
-	// A write can fail before the death of the process is seen; how it died
-	// is the better reason. Ends that we asked for have none.
+	// A write can fail before the death of the process is seen; how it died is the better reason. Ends that we asked
+	// for have none.
 	if errors.As(err, new(rpc.UnsentError)) {
 		link.AwaitEnd(c.Link())
 	}

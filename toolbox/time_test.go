@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// within makes a toolbox of one server in this process, made anew at each
-// start, for a test in a bubble of its own time. tune changes its configuration.
+// within makes a toolbox of one server in this process, made anew at each start, for a test in a bubble of its own
+// time. tune changes its configuration.
 func within(t *testing.T, opts toolbox.Options, make func(start int) (wire.Endpoint, error), tune ...func(*config.Server)) (*toolbox.Toolbox, *toolbox.Server) {
 	t.Helper()
 	starts := 0
@@ -101,8 +101,7 @@ func TestFaultA12A13A14_CallTimes(t *testing.T) {
 				if !errors.As(err, &timeout) || timeout.What != tt.timeout || !errors.As(err, new(*rpc.LostError)) {
 					t.Errorf("got %v, want a LostError for the %s time", err, tt.timeout)
 				}
-				// The server is told, what it says later goes nowhere, and
-				// the next call works.
+				// The server is told, what it says later goes nowhere, and the next call works.
 				time.Sleep(10 * time.Minute)
 				got, err := callTool(t, s, "heard", "{}")
 				if err != nil || strings.Count(got, "notifications/cancelled") != 1 {
@@ -144,8 +143,8 @@ func TestCallTimesOfManyCalls(t *testing.T) {
 	})
 }
 
-// A server that hangs in its start is given up when its time is over; whoever
-// opens the toolbox waits no longer than asked.
+// A server that hangs in its start is given up when its time is over; whoever opens the toolbox waits no longer than
+// asked.
 func TestStartTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, s := within(t, toolbox.Options{}, func(start int) (wire.Endpoint, error) {
@@ -175,8 +174,8 @@ func TestStartTime(t *testing.T) {
 	})
 }
 
-// Starts that fail are tried again later and later, then left alone; what is
-// asked meanwhile is told when. An open has it tried at once.
+// Starts that fail are tried again later and later, then left alone; what is asked meanwhile is told when. An open has
+// it tried at once.
 func TestFaultA10_Restarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -306,8 +305,7 @@ func (s *spySession) Receive(raw []byte) {
 	s.Session.Receive(raw)
 }
 
-// A list that a server never gives holds up neither its tools nor an open for
-// long.
+// A list that a server never gives holds up neither its tools nor an open for long.
 func TestListNeverComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, s := within(t, toolbox.Options{}, always(&mcptest.Server{Prompts: []string{`{"name":"x"}`}, Resources: []string{`{"uri":"a:1"}`}, Silent: []string{"prompts/list"}}))
@@ -423,8 +421,7 @@ func TestNotesDoNotGrow(t *testing.T) {
 	})
 }
 
-// While the circuit is open there is one probe at a time, whoever asks for it,
-// and what waited for it fails with it.
+// While the circuit is open there is one probe at a time, whoever asks for it, and what waited for it fails with it.
 func TestOneProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0

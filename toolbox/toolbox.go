@@ -53,8 +53,7 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	return t
 }
 
-// Servers returns the servers in the order of the configuration. The slice must
-// not be changed.
+// Servers returns the servers in the order of the configuration. The slice must not be changed.
 func (t *Toolbox) Servers() []*Server {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,8 +77,8 @@ func (t *Toolbox) Opened() bool {
 	return t.opened
 }
 
-// Open starts the servers if that was not done, has those that rest after a
-// failure tried at once, and waits as Await does. It fails only with [ErrClosed].
+// Open starts the servers if that was not done, has those that rest after a failure tried at once, and waits as Await
+// does. It fails only with [ErrClosed].
 func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string) (err error) {
 	first := false
 	t.once.Do(func() {
@@ -98,12 +97,10 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 	return nil
 }
 
-// Await returns when each server of an open toolbox is ready or has failed, or
-// when wait is over or ctx ends; servers that are late go on starting, and those
-// that somebody has logged in to meanwhile are tried again. A server that the
-// catalogue knows is waited for only if its start has failed before: its lists
-// are there, and calls wait until it is ready. One that was waited for in vain,
-// here or in another run, is not waited for again, but by name. If names are
+// Await returns when each server of an open toolbox is ready or has failed, or when wait is over or ctx ends; servers
+// that are late go on starting, and those that somebody has logged in to meanwhile are tried again. A server that the
+// catalogue knows is waited for only if its start has failed before: its lists are there, and calls wait until it is
+// ready. One that was waited for in vain, here or in another run, is not waited for again, but by name. If names are
 // given, only those servers are waited for.
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
 	var unknown []*Server
@@ -126,8 +123,8 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	}
 }
 
-// Start starts the servers if that was not done, and waits until each is ready or has failed, however long its start may take, or
-// until ctx ends. If names are given, only those servers are waited for.
+// Start starts the servers if that was not done, and waits until each is ready or has failed, however long its start
+// may take, or until ctx ends. If names are given, only those servers are waited for.
 func (t *Toolbox) Start(ctx context.Context, names ...string) (err error) {
 	t.once.Do(func() { err = t.start() })
 	if err != nil {
@@ -152,8 +149,8 @@ func settle(ctx context.Context, servers []*Server) {
 	}
 }
 
-// othersWait is how long an open waits for the lists besides the tools
-// of a server that is ready. Most have them at once; some never answer.
+// othersWait is how long an open waits for the lists besides the tools of a server that is ready. Most have them at
+// once; some never answer.
 const othersWait = 2 * time.Second
 
 // start has the servers started.
@@ -175,8 +172,8 @@ func (t *Toolbox) start() error {
 	return ErrClosed
 }
 
-// begin gives a server its owner. Whoever asks for it from now on waits for it
-// to start. It reports false if the toolbox was closed.
+// begin gives a server its owner. Whoever asks for it from now on waits for it to start. It reports false if the
+// toolbox was closed.
 func (t *Toolbox) begin(s *Server) bool {
 	s.memory.recalling.Lock() // what is being recalled comes before what it says now
 	s.at.expect(Stopped, Starting)
@@ -188,8 +185,7 @@ func (t *Toolbox) begin(s *Server) bool {
 	return false
 }
 
-// supervise owns one server. Its trouble ends no other; what would not stop is
-// kept for Close.
+// supervise owns one server. Its trouble ends no other; what would not stop is kept for Close.
 func (t *Toolbox) supervise(s *Server) {
 	if err := own(s); err != nil {
 		t.mu.Lock()
@@ -198,8 +194,7 @@ func (t *Toolbox) supervise(s *Server) {
 	}
 }
 
-// Close ends all servers and waits for them; it may be called twice. The error
-// names what would not stop.
+// Close ends all servers and waits for them; it may be called twice. The error names what would not stop.
 func (t *Toolbox) Close() error {
 	t.tasks.End()
 	t.cancel(ErrClosed)
@@ -212,17 +207,16 @@ func (t *Toolbox) Close() error {
 	return errors.Join(t.errs...)
 }
 
-// Leveled is a server that is told a log level. Done is closed when it has
-// answered; it is nil for one that is told when it has started.
+// Leveled is a server that is told a log level. Done is closed when it has answered; it is nil for one that is told
+// when it has started.
 type Leveled struct {
 	Server *Server
 	Done   <-chan struct{}
 }
 
-// SetLevel has the servers log from a level on: those that run and those that are
-// starting in the order of all that they are sent, all others when they start.
-// behind, if not nil, does it later for a server that others are to reach first, and
-// reports whether it will.
+// SetLevel has the servers log from a level on: those that run and those that are starting in the order of all that
+// they are sent, all others when they start. behind, if not nil, does it later for a server that others are to reach
+// first, and reports whether it will.
 func (t *Toolbox) SetLevel(level string, behind func(*Server, func()) bool) (told []Leveled) {
 	t.mu.Lock()
 	t.level = level

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A start waits for its turn, but not for long, and that is no part of its own
-// time; it keeps others waiting until it is over, but not for long either.
+// A start waits for its turn, but not for long, and that is no part of its own time; it keeps others waiting until it
+// is over, but not for long either.
 func TestTurn(t *testing.T) {
 	const never = time.Hour
 	for _, tt := range []struct {

@@ -10,16 +10,13 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// drainTime is how long the calls under way at a server that is retired may
-// take to finish.
+// drainTime is how long the calls under way at a server that is retired may take to finish.
 const drainTime = 30 * time.Second
 
-// Update makes the toolbox what cfg says. A server that is started as before
-// goes on, with its calls, under the new filters and bounds; any other is
-// made anew, with the lists of the one before it, and started if the toolbox is
-// open. The servers that are left out or replaced are returned. They go on
-// serving who still asks them, and are each to be given to Retire when new
-// requests no longer go to them. Name and options of the toolbox stay.
+// Update makes the toolbox what cfg says. A server that is started as before goes on, with its calls, under the new
+// filters and bounds; any other is made anew, with the lists of the one before it, and started if the toolbox is open.
+// The servers that are left out or replaced are returned. They go on serving who still asks them, and are each to be
+// given to Retire when new requests no longer go to them. Name and options of the toolbox stay.
 func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,9 +47,8 @@ func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 	return gone
 }
 
-// Retire ends a toolbox that is no longer in the configuration, as
-// [Server.Retire] ends its servers, and waits for it. The end of ctx cuts short
-// what is under way. Close need not follow.
+// Retire ends a toolbox that is no longer in the configuration, as [Server.Retire] ends its servers, and waits for it.
+// The end of ctx cuts short what is under way. Close need not follow.
 func (t *Toolbox) Retire(ctx context.Context) error {
 	for _, s := range t.Update(config.Toolbox{}) {
 		s.Retire(nil)
@@ -64,8 +60,8 @@ func (t *Toolbox) Retire(ctx context.Context) error {
 	return t.Close()
 }
 
-// after gives a server the lists of the one in whose place it is, so that its
-// tools can be called while it starts, and the resources that were watched.
+// after gives a server the lists of the one in whose place it is, so that its tools can be called while it starts, and
+// the resources that were watched.
 func (s *Server) after(old *Server) *Server {
 	if old == nil || s.cfg.Disabled || s.cfg.Problem != nil {
 		return s
@@ -76,8 +72,8 @@ func (s *Server) after(old *Server) *Server {
 	return s
 }
 
-// adjust has a server, which may be running, follow what is settled without a
-// start: its filters, its bounds, and where its problem stands in the file.
+// adjust has a server, which may be running, follow what is settled without a start: its filters, its bounds, and where
+// its problem stands in the file.
 func (s *Server) adjust(cfg config.Server) {
 	s.bounds.Store(newBounds(cfg, s.box.opts.IdleTimeout))
 	select {
@@ -92,9 +88,8 @@ func (s *Server) adjust(cfg config.Server) {
 	s.pump()
 }
 
-// Retire ends a server that Update returned, and does not wait for it. It takes
-// no more requests: those that come nevertheless go to heir, the server in its
-// place, or fail if that is nil, and so do those that wait for it to start.
+// Retire ends a server that Update returned, and does not wait for it. It takes no more requests: those that come
+// nevertheless go to heir, the server in its place, or fail if that is nil, and so do those that wait for it to start.
 // Those that were sent are given 30 s to finish before it is stopped.
 func (s *Server) Retire(heir *Server) {
 	if heir != nil {
@@ -112,8 +107,7 @@ func (s *Server) Retire(heir *Server) {
 	}
 }
 
-// drain waits for the calls that a connection has, within bounds, and ends the
-// server.
+// drain waits for the calls that a connection has, within bounds, and ends the server.
 func (s *Server) drain(c *rpc.Conn) {
 	late := time.NewTimer(drainTime)
 	defer late.Stop()

@@ -232,8 +232,7 @@ func TestUpdateOfTimeouts(t *testing.T) {
 	}
 }
 
-// TestUpdateUnderLoad covers that no call is lost while the server that it is
-// for is replaced again and again.
+// TestUpdateUnderLoad covers that no call is lost while the server that it is for is replaced again and again.
 func TestUpdateUnderLoad(t *testing.T) {
 	opts, p := insideOptions(), newPeer()
 	p.changed = make(chan toolbox.Kind, 1000)
@@ -270,8 +269,8 @@ func TestUpdateUnderLoad(t *testing.T) {
 	t.Logf("%d calls during 200 updates", calls.Load())
 }
 
-// TestUpdateOfIdleness covers that a server that runs is stopped by an idle
-// time-out that it did not have when it was started, and not by one that is gone.
+// TestUpdateOfIdleness covers that a server that runs is stopped by an idle time-out that it did not have when it was
+// started, and not by one that is gone.
 func TestUpdateOfIdleness(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -26,8 +26,8 @@ type watches struct {
 	listening atomic.Pointer[listener] // the subscription to a modern server
 }
 
-// Keep has the server not stopped for idleness for a while: it holds something
-// for its client that no request shows, such as a task.
+// Keep has the server not stopped for idleness for a while: it holds something for its client that no request shows,
+// such as a task.
 func (w *watches) Keep(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,8 +36,7 @@ func (w *watches) Keep(d time.Duration) {
 	}
 }
 
-// keptFor returns for how long the server is not to be stopped at least,
-// whether it is used or not.
+// keptFor returns for how long the server is not to be stopped at least, whether it is used or not.
 func (w *watches) keptFor(idle time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,10 +67,8 @@ func (w *watches) inherit(old *watches) {
 	}
 }
 
-// Watch notes that the client wants to hear of changes of a resource, or no
-// longer does, so that a server that restarts is asked again. A modern server
-// is asked here; a legacy one was asked by the request that the caller
-// forwarded.
+// Watch notes that the client wants to hear of changes of a resource, or no longer does, so that a server that restarts
+// is asked again. A modern server is asked here; a legacy one was asked by the request that the caller forwarded.
 func (w *watches) Watch(uri string, on bool) {
 	w.mu.Lock()
 	same := w.uris[uri] == on
@@ -89,9 +86,8 @@ func (w *watches) Watch(uri string, on bool) {
 	}
 }
 
-// WatchTask notes that a client wants to hear of a task, or that one does no
-// longer; it is called with false as often as with true. A server of the legacy
-// era tells of all tasks by itself.
+// WatchTask notes that a client wants to hear of a task, or that one does no longer; it is called with false as often
+// as with true. A server of the legacy era tells of all tasks by itself.
 func (w *watches) WatchTask(id string, on bool) {
 	w.mu.Lock()
 	before := w.tasks[id]
@@ -117,8 +113,7 @@ func (w *watches) changed(c *rpc.Conn) {
 	}
 }
 
-// again asks a server that has just become ready for what was wanted of
-// the one before it.
+// again asks a server that has just become ready for what was wanted of the one before it.
 func (w *watches) again(c *rpc.Conn) {
 	if c.Hello().Era.Has("subscriptions/listen") {
 		w.listen(c)
@@ -141,9 +136,8 @@ func (w *watches) again(c *rpc.Conn) {
 // listenPause is the rest before a subscription that ended is made again.
 const listenPause = 5 * time.Second
 
-// listen opens the stream on which a modern server tells of changes, in place
-// of the one before it. What is wanted is read in the step in which it takes that
-// one's place, so that the last to do so knows of all.
+// listen opens the stream on which a modern server tells of changes, in place of the one before it. What is wanted is
+// read in the step in which it takes that one's place, so that the last to do so knows of all.
 func (w *watches) listen(c *rpc.Conn) {
 	l := &listener{watches: w, conn: c}
 	w.mu.Lock()

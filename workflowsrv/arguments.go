@@ -12,9 +12,8 @@ import (
 // Arguments are the arguments of a call by name, still encoded.
 type arguments map[string]json.RawMessage
 
-// parseArguments reads the arguments of a tool that has those known. Absent, null and [] are no
-// arguments, and a JSON string that holds an object is that object: agents and
-// clients send all of these.
+// parseArguments reads the arguments of a tool that has those known. Absent, null and [] are no arguments, and a JSON
+// string that holds an object is that object: agents and clients send all of these.
 func parseArguments(raw []byte, tool string, known []string) (arguments, *fault) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -88,8 +87,8 @@ func checkID(name, id string) *fault {
 	return nil
 }
 
-// unwrapped returns the argument; where it is a string that holds JSON
-// beginning with one of the characters in first, it returns that JSON.
+// unwrapped returns the argument; where it is a string that holds JSON beginning with one of the characters in first,
+// it returns that JSON.
 func (a arguments) unwrapped(name, first string) []byte {
 	raw := a[name]
 	if len(raw) > 0 && raw[0] == '"' {

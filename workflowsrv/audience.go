@@ -52,8 +52,8 @@ func (a *audience) enter() {
 	}()
 }
 
-// leave counts a session out. The last one stops the watching and waits for
-// its end, or for that of ctx: reading a directory can hang.
+// leave counts a session out. The last one stops the watching and waits for its end, or for that of ctx: reading a
+// directory can hang.
 func (a *audience) leave(ctx context.Context) {
 	a.mu.Lock()
 	var last *watch

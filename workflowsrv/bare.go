@@ -44,8 +44,7 @@ type bareSession struct {
 	closed      bool
 }
 
-// Receive answers one message before it returns: requests are answered in the
-// order received.
+// Receive answers one message before it returns: requests are answered in the order received.
 func (s *bareSession) Receive(msg []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,16 +170,14 @@ func bareList() []byte {
 	return append(dst, "]}"...)
 }
 
-// A bareRequest is a request of the bare form. Without an id it is a
-// notification.
+// A bareRequest is a request of the bare form. Without an id it is a notification.
 type bareRequest struct {
 	id, params []byte
 	method     string
 }
 
-// readBare reads a message. It is more lenient than MCP is: params may be null
-// or an array, and the id may be null. When there is a fault, the id is set if
-// it could be told.
+// readBare reads a message. It is more lenient than MCP is: params may be null or an array, and the id may be null.
+// When there is a fault, the id is set if it could be told.
 func readBare(msg []byte) (r bareRequest, f *fault) {
 	if !json.Valid(msg) {
 		return r, &fault{code: wire.CodeParse, data: appendObject(nil, "details", "Unexpected token in JSON")}

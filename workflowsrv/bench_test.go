@@ -17,9 +17,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/library"
 )
 
-// BenchmarkCall measures one call after the other through a session in this
-// process, with 100 workflows that lie in a directory. Beside the mean it
-// prints the median (p50-ns) and the 99th percentile (p99-ns).
+// BenchmarkCall measures one call after the other through a session in this process, with 100 workflows that lie in a
+// directory. Beside the mean it prints the median (p50-ns) and the 99th percentile (p99-ns).
 func BenchmarkCall(b *testing.B) {
 	dir := b.TempDir()
 	hundred(b, dir)

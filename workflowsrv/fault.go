@@ -26,15 +26,13 @@ type fault struct {
 	text string
 	// data is a JSON object, or nil. Its members are what the API publishes.
 	data []byte
-	// more are members that only the MCP door adds to data: what helps an
-	// agent to do better.
+	// more are members that only the MCP door adds to data: what helps an agent to do better.
 	more []byte
 	// advice is a sentence for the agent that joins the text of the MCP door.
 	advice string
 }
 
-// message is the published text of the code; what is particular to a call
-// stands in the data.
+// message is the published text of the code; what is particular to a call stands in the data.
 func (f *fault) message() string {
 	if f.text != "" {
 		return f.text
@@ -75,8 +73,7 @@ func appendObject(dst []byte, pairs ...string) []byte {
 	return append(dst, '}')
 }
 
-// append appends the fault as the error member of JSON-RPC has it; with
-// adds what only the MCP door tells.
+// append appends the fault as the error member of JSON-RPC has it; with adds what only the MCP door tells.
 func (f *fault) append(dst []byte, with bool) []byte {
 	data := f.data
 	if with && len(f.more) > 0 && len(data) > 2 {
@@ -85,8 +82,7 @@ func (f *fault) append(dst []byte, with bool) []byte {
 	return wire.AppendFault(dst, f.code, f.message(), data)
 }
 
-// appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes
-// and backslashes need an escape there.
+// appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes and backslashes need an escape there.
 func appendQuotedJSON(dst, text []byte) []byte {
 	dst = slices.Grow(dst, len(text)+len(text)/8+2)
 	dst = append(dst, '"')

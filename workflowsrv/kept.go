@@ -30,7 +30,8 @@ func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
 	return who
 }
 
-// kept gives what came of a call about a run. The text stands in the structured content, too: some clients show their model that alone.
+// kept gives what came of a call about a run. The text stands in the structured content, too: some clients show their
+// model that alone.
 func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	var known faultError
 	var told *runs.Error

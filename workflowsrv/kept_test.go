@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// long has steps of every kind that an agent does: a rule for an output, a loop over items and one ended by an artifact, a
-// gate, and a variable that is asked for.
+// long has steps of every kind that an agent does: a rule for an output, a loop over items and one ended by an
+// artifact, a gate, and a variable that is asked for.
 const long = `{"id":"long-one","name":"Long","description":"d","version":"1.0.0","metaGuidance":["Touch no other file."],"steps":[
 {"id":"read","title":"Read","prompt":"Read {{topic}}."},
 {"id":"plan","title":"Plan","prompt":"Write the plan.","validationCriteria":[{"type":"contains","value":"Plan:","message":"The plan begins with Plan:"},{"type":"length","min":20,"message":"A plan has a sentence"}]},
@@ -105,8 +105,8 @@ func keeping(t *testing.T, path string, files map[string]string) *workflowsrv.Se
 		}})
 }
 
-// A run goes from step to step, is blocked by a rule, goes round its loops, is found by words by another server, and waits
-// for a person where it must.
+// A run goes from step to step, is blocked by a rule, goes round its loops, is found by words by another server, and
+// waits for a person where it must.
 func TestRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	files := map[string]string{"long.json": long}
@@ -261,8 +261,8 @@ func TestRunElicitation(t *testing.T) {
 	}
 }
 
-// A call that comes to a gate is a task for clients that know them: it asks the person, ends also when the person answers elsewhere,
-// and is found again on another connection.
+// A call that comes to a gate is a task for clients that know them: it asks the person, ends also when the person
+// answers elsewhere, and is found again on another connection.
 func TestRunTask(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`

@@ -26,8 +26,8 @@ func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 	return fresh.result, nil
 }
 
-// searchList gives the workflows that have all the words of a query and a tag: to programs as workflow_list does, without what is
-// wrong with files, and to the model a line each.
+// searchList gives the workflows that have all the words of a query and a tag: to programs as workflow_list does,
+// without what is wrong with files, and to the model a line each.
 func searchList(_ context.Context, s *service, a arguments, _ runs.Caller) (result, *fault) {
 	query, f := a.text("query")
 	if f != nil {

@@ -33,7 +33,8 @@ type promptArgument struct {
 	Description string `json:"description"`
 }
 
-// promptFor describes a workflow. Its arguments are the goal, and the variables that conditions need and no step finds out.
+// promptFor describes a workflow. Its arguments are the goal, and the variables that conditions need and no step finds
+// out.
 func promptFor(w *definition.Workflow) prompt {
 	p := prompt{w.ID, w.Name, w.Description, []promptArgument{{goalArgument, "What it is to achieve this time"}}}
 	for _, v := range author.Variables(w) {

@@ -14,8 +14,8 @@ import (
 const instructions = "This server guides you through tested workflows. Call workflow_list to see them, workflow_start to begin one, and workflow_next " +
 	"with its run after each step; workflow_resume continues a run of an earlier conversation."
 
-// toolResult gives the answer of a call: the result as text and as structured
-// content, or the fault, as the text for the model and as data.
+// toolResult gives the answer of a call: the result as text and as structured content, or the fault, as the text for
+// the model and as data.
 func toolResult(r result, f *fault) mcpserve.Result {
 	if f == nil {
 		if q := r.question; q != nil {

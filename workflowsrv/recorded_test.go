@@ -16,10 +16,9 @@ import (
 // shared is the folder of material that tests read, beside the repository.
 const shared = "../../shared"
 
-// TestRecordedReplies sends what was sent to version 0.0.4 of the original
-// system, with its own workflow files, and compares the answers. Ours may have
-// more members. Where they differ, the table says why; a line that comes out
-// the same has no place there.
+// TestRecordedReplies sends what was sent to version 0.0.4 of the original system, with its own workflow files, and
+// compares the answers. Ours may have more members. Where they differ, the table says why; a line that comes out the
+// same has no place there.
 func TestRecordedReplies(t *testing.T) {
 	for _, c := range []struct {
 		door, begin, requests, replies string
@@ -108,8 +107,8 @@ func recordedLines(t *testing.T, name string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// recordedReplies reads replies by id, several where an id was sent again. What
-// the original printed on standard output beside them is left out.
+// recordedReplies reads replies by id, several where an id was sent again. What the original printed on standard output
+// beside them is left out.
 func recordedReplies(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	replies := map[string][]string{}
@@ -129,8 +128,8 @@ func idOf(message string) string {
 	return string(m.ID)
 }
 
-// differs says in what an answer is not the recorded one. The text of a tool
-// result is compared as the document it holds.
+// differs says in what an answer is not the recorded one. The text of a tool result is compared as the document it
+// holds.
 func differs(t *testing.T, got, recorded string) string {
 	t.Helper()
 	if got == "" {
@@ -160,8 +159,8 @@ func unfoldText(message any) {
 	}
 }
 
-// TestPublishedTools compares tools/list of the bare form with what the
-// handshake document prints. Where they differ, the table says why.
+// TestPublishedTools compares tools/list of the bare form with what the handshake document prints. Where they differ,
+// the table says why.
 func TestPublishedTools(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(shared, "seeds", "001_22d69d9994bc09f9.txt"))
 	if err != nil {

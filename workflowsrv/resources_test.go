@@ -36,7 +36,8 @@ func (p *peerClient) change(want string) string {
 	}
 }
 
-// A workflow is a prompt, with the goal and what it needs to know as its arguments; a file that is written makes another.
+// A workflow is a prompt, with the goal and what it needs to know as its arguments; a file that is written makes
+// another.
 func TestPrompts(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sized.json"), []byte(sized), 0o644); err != nil {
@@ -78,7 +79,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// A run is a resource of its user, of whose changes clients of both eras hear, also of those that another process makes.
+// A run is a resource of its user, of whose changes clients of both eras hear, also of those that another process
+// makes.
 func TestRunResources(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	files := map[string]string{"s.json": sized}

@@ -1,7 +1,7 @@
 package workflowsrv
 
-// The schemas and examples of the tools. Those of the first four follow the
-// published workflow API; ids of the later formats may hold '_' and '.'.
+// The schemas and examples of the tools. Those of the first four follow the published workflow API; ids of the later
+// formats may hold '_' and '.'.
 
 const emptyInput = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
 

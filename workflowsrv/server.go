@@ -61,8 +61,8 @@ func (s *Server) Runs() *runs.Engine { return s.service.runs }
 // Connect begins an MCP session of who works with workbench alone. Its calls are worked on side by side.
 func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
 
-// For returns the MCP door of a principal, who sees his own runs only. elsewhere gives the server for clients that work in these
-// folders; nil: where they work is no matter.
+// For returns the MCP door of a principal, who sees his own runs only. elsewhere gives the server for clients that work
+// in these folders; nil: where they work is no matter.
 func (s *Server) For(p principal.Principal, elsewhere func(folders []string) *Server) wire.Endpoint {
 	return door{s, p, elsewhere}
 }
@@ -115,9 +115,8 @@ func (d door) Connect(send func(msg []byte)) wire.Session {
 	return at.session
 }
 
-// Bare returns the door of the bare JSON-RPC form. Its sessions answer a
-// message before they take the next one. When a session has answered
-// shutdown it calls ended, unless that is nil: the process is then to exit.
+// Bare returns the door of the bare JSON-RPC form. Its sessions answer a message before they take the next one. When a
+// session has answered shutdown it calls ended, unless that is nil: the process is then to exit.
 func (s *Server) Bare(ended func()) wire.Endpoint {
 	return newBareDoor(&s.service, &s.audience, s.tools, ended)
 }

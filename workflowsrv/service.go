@@ -25,9 +25,8 @@ type tool struct {
 	name, title, description string
 	// short is the description in the bare form.
 	short string
-	// input and output are JSON Schemas; bareOutput is that of the bare form
-	// where the published API has another, and example is its pair of request
-	// and response.
+	// input and output are JSON Schemas; bareOutput is that of the bare form where the published API has another, and
+	// example is its pair of request and response.
 	input, output string
 	bareOutput    string
 	example       string
@@ -35,9 +34,9 @@ type tool struct {
 	arguments []string
 	run       func(ctx context.Context, s *service, a arguments) (result, *fault)
 
-	// keep is what the tool does that the bare form does not know: nil if nothing. Where there is run, too, keep is for calls
-	// with one of the arguments in more. These are the arguments that it knows besides, and keptInput and keptOutput the schemas with
-	// them, "" for those above.
+	// keep is what the tool does that the bare form does not know: nil if nothing. Where there is run, too, keep is for
+	// calls with one of the arguments in more. These are the arguments that it knows besides, and keptInput and
+	// keptOutput the schemas with them, "" for those above.
 	keep                  func(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault)
 	more                  []string
 	keptInput, keptOutput string
@@ -48,8 +47,7 @@ type tool struct {
 // A result is what a tool gives: a JSON object.
 type result struct {
 	json []byte
-	// more are members that only the MCP door adds: what helps an agent to do
-	// better.
+	// more are members that only the MCP door adds: what helps an agent to do better.
 	more []byte
 	// quoted is the text for the model as a JSON string, or nil: the text is then json.
 	quoted []byte
@@ -57,8 +55,8 @@ type result struct {
 	question *runs.Question
 }
 
-// call carries out a tool. Both doors lead here; who is nil for the bare one, which knows no runs.
-// A panic costs this call only: the server goes on for all the others.
+// call carries out a tool. Both doors lead here; who is nil for the bare one, which knows no runs. A panic costs this
+// call only: the server goes on for all the others.
 func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Caller) (r result, f *fault) {
 	defer mcpserve.Recover(s.opts.Logger, t.name, func() {
 		r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
@@ -77,8 +75,8 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 	return t.run(ctx, s, a)
 }
 
-// bareKey marks the context of a call of the bare form, which keeps the rule
-// of the published API for steps that lack a variable.
+// bareKey marks the context of a call of the bare form, which keeps the rule of the published API for steps that lack a
+// variable.
 type bareKey struct{}
 
 func isBare(ctx context.Context) bool { return ctx.Value(bareKey{}) != nil }

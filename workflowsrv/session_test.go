@@ -52,8 +52,7 @@ func memory(files map[string]string) []definition.Source {
 	return []definition.Source{{Origin: definition.Embedded, FS: fsys}}
 }
 
-// slow is a workflow whose validation takes its whole time: a pattern that
-// backtracks without end.
+// slow is a workflow whose validation takes its whole time: a pattern that backtracks without end.
 const slow = `{"id":"slow-one","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"p","validationCriteria":[` +
 	`{"type":"regex","pattern":"^(a+)+$","message":"m"}]}]}`
 
@@ -87,8 +86,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestCancel cancels a call that takes long: it is not answered, and the id is
-// free again.
+// TestCancel cancels a call that takes long: it is not answered, and the id is free again.
 func TestCancel(t *testing.T) {
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})}))
 	p.session.Receive([]byte(slowCall(7)))
@@ -108,8 +106,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestClose makes sure that Close waits for what is this id is running, and that
-// it gives up at the end of its context.
+// TestClose makes sure that Close waits for what is this id is running, and that it gives up at the end of its context.
 func TestClose(t *testing.T) {
 	server := workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})})
 	t.Run("waits", func(t *testing.T) {
@@ -159,8 +156,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestBoundedCalls sends more calls than are worked on at a time: Receive then
-// waits, and all are answered.
+// TestBoundedCalls sends more calls than are worked on at a time: Receive then waits, and all are answered.
 func TestBoundedCalls(t *testing.T) {
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})}))
 	const calls = 40
@@ -176,8 +172,8 @@ func TestBoundedCalls(t *testing.T) {
 	}
 }
 
-// TestHostileInput sends what no honest client sends. Every request is
-// answered, with an error or with sense, and the session goes on.
+// TestHostileInput sends what no honest client sends. Every request is answered, with an error or with sense, and the
+// session goes on.
 func TestHostileInput(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	context := map[string]any{}
@@ -233,8 +229,8 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// TestFilesChange follows a directory through a session, whatever becomes of
-// it. How soon a change is seen is tested with the store.
+// TestFilesChange follows a directory through a session, whatever becomes of it. How soon a change is seen is tested
+// with the store.
 func TestFilesChange(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "workflows")
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: definition.Layers{Dirs: []string{dir}}.Sources()}))
@@ -267,8 +263,8 @@ func TestFilesChange(t *testing.T) {
 	}
 }
 
-// TestOutputSchemas holds every structured content, also that of errors,
-// against the schema that tools/list gives for it.
+// TestOutputSchemas holds every structured content, also that of errors, against the schema that tools/list gives for
+// it.
 func TestOutputSchemas(t *testing.T) {
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: append(memory(map[string]string{"bad.json": `{"id":"bad-one"}`}),
 		definition.Source{Origin: definition.User, FS: library.Files()})}))
@@ -355,8 +351,8 @@ func compile(t *testing.T, schema json.RawMessage) *jsonschema.Schema {
 	return c.MustCompile("schema.json")
 }
 
-// FuzzDoors feeds lines to both doors: what comes back is always JSON-RPC, and
-// a request with an id gets exactly one answer.
+// FuzzDoors feeds lines to both doors: what comes back is always JSON-RPC, and a request with an id gets exactly one
+// answer.
 func FuzzDoors(f *testing.F) {
 	for _, name := range []string{"testdata/bare/*.txtar", "testdata/mcp/*.txtar"} {
 		files, err := filepath.Glob(name)

@@ -22,8 +22,7 @@ type shelf struct {
 	told   map[string]bool       // what the log was told of it
 }
 
-// entry finds a workflow. The fault says why there is none: the id is
-// unknown, or its file is broken.
+// entry finds a workflow. The fault says why there is none: the id is unknown, or its file is broken.
 func (s *shelf) entry(id string) (*definition.Entry, *fault) {
 	c := s.catalogue()
 	if e := c.Entry(id); e != nil {
@@ -39,8 +38,8 @@ func (s *shelf) entry(id string) (*definition.Entry, *fault) {
 	return nil, f
 }
 
-// catalogue returns the workflows, and logs what is new to it and matters to the
-// user: a project that was cloned decides what an id stands for.
+// catalogue returns the workflows, and logs what is new to it and matters to the user: a project that was cloned
+// decides what an id stands for.
 func (s *shelf) catalogue() *definition.Catalogue {
 	c := s.store.Catalogue()
 	s.mu.Lock()
@@ -61,8 +60,7 @@ func (s *shelf) catalogue() *definition.Catalogue {
 	return c
 }
 
-// displacement says that a workflow of the project stands in the place of
-// another.
+// displacement says that a workflow of the project stands in the place of another.
 func displacement(e *definition.Entry) (text string, ok bool) {
 	p, ok := e.Displaced()
 	if !ok {

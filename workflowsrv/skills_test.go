@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// A workflow is a skill of one file, whose digest and size are those of what is read; one whose id is no name of a skill is none.
+// A workflow is a skill of one file, whose digest and size are those of what is read; one whose id is no name of a
+// skill is none.
 func TestSkills(t *testing.T) {
 	dir := t.TempDir()
 	hostile := strings.NewReplacer(`"sized"`, `"up_per"`, "Does it.", "Does\\n---\\nname: other").Replace(sized)

@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// asTask has a call about a run that waits for a person become a task, where the client takes one. Its id is the state of the
-// question, which is in the log of the run: it is the same task after the client or workbench was started again, and ends also when
-// the person answers elsewhere.
+// asTask has a call about a run that waits for a person become a task, where the client takes one. Its id is the state
+// of the question, which is in the log of the run: it is the same task after the client or workbench was started again,
+// and ends also when the person answers elsewhere.
 func asTask(c mcpserve.Call, r mcpserve.Result) mcpserve.Result {
 	if q := r.Question; q != nil && c.Tasks {
 		return mcpserve.Result{Task: &mcpserve.Task{ID: q.State, Created: q.Asked, Updated: q.Asked, Question: q}}

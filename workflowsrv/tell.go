@@ -89,8 +89,8 @@ func (a *audience) outdated(c *definition.Catalogue) bool {
 	return true
 }
 
-// tellRuns tells of the runs that somebody subscribed to and that have gone on, or have not been looked at before: their
-// subscribers may have read them earlier. It reports whether there are any.
+// tellRuns tells of the runs that somebody subscribed to and that have gone on, or have not been looked at before:
+// their subscribers may have read them earlier. It reports whether there are any.
 func (a *audience) tellRuns(ctx context.Context, seen map[store.Key]int) (watching bool) {
 	watched := map[store.Key]bool{}
 	for d, principal := range a.those() {

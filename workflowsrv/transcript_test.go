@@ -21,13 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts from what is answered")
 
-// TestTranscripts plays the conversations in testdata against their door: the
-// last file of an archive has lines that begin with ">", which are sent, and
-// with "<", which must be answered, in this order. "<" alone means that there
-// is no answer. A line that begins with "=" is what a document prints as the
-// answer: the answer must have all of it, and may have more. The other files
-// of the archive lie in a directory of the configuration. go test -update
-// writes the answers.
+// TestTranscripts plays the conversations in testdata against their door: the last file of an archive has lines that
+// begin with ">", which are sent, and with "<", which must be answered, in this order. "<" alone means that there is no
+// answer. A line that begins with "=" is what a document prints as the answer: the answer must have all of it, and may
+// have more. The other files of the archive lie in a directory of the configuration. go test -update writes the
+// answers.
 func TestTranscripts(t *testing.T) {
 	for _, door := range []string{"bare", "mcp"} {
 		archives, err := filepath.Glob(filepath.Join("testdata", door, "*.txtar"))
@@ -115,8 +113,8 @@ func connect(t *testing.T, e wire.Endpoint) *peerClient {
 	return p
 }
 
-// ask sends a message and returns what comes back. For a message that is not
-// answered it returns "", which it knows by the answer to a ping behind it.
+// ask sends a message and returns what comes back. For a message that is not answered it returns "", which it knows by
+// the answer to a ping behind it.
 func (p *peerClient) ask(msg string) string {
 	p.t.Helper()
 	var request map[string]json.RawMessage
@@ -153,8 +151,8 @@ func checkHas(t *testing.T, got, printed string) {
 	}
 }
 
-// lacks names the first part of want that got does not have: members of
-// objects may come on top, all else must be equal.
+// lacks names the first part of want that got does not have: members of objects may come on top, all else must be
+// equal.
 func lacks(got, want any, path string) string {
 	switch w := want.(type) {
 	case map[string]any:

@@ -40,8 +40,8 @@ func runValidate(ctx context.Context, s *service, a arguments) (result, *fault) 
 	return result{json: wire.MustEncode(verdict)}, nil
 }
 
-// output returns the text to validate. Agents send structured outputs as they
-// are, instead of as a string: those are taken as their JSON text.
+// output returns the text to validate. Agents send structured outputs as they are, instead of as a string: those are
+// taken as their JSON text.
 func (s *service) output(a arguments) (string, *fault) {
 	raw := a["output"]
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
@@ -60,9 +60,8 @@ func (s *service) output(a arguments) (string, *fault) {
 	return output, nil
 }
 
-// criteriaFault gives a broken file the code that the published API has for
-// broken criteria, where these are what is wrong with it. A JSON Schema that
-// does not compile keeps the code of an invalid workflow.
+// criteriaFault gives a broken file the code that the published API has for broken criteria, where these are what is
+// wrong with it. A JSON Schema that does not compile keeps the code of an invalid workflow.
 func (s *service) criteriaFault(id string, f *fault) *fault {
 	if f.code != codeInvalidWorkflow {
 		return f

@@ -31,7 +31,8 @@ const (
 	canaryFlag    = "canary-flag-0123456789"
 )
 
-// farServer is a remote server that wants a login and repeats what it is told, and says all it knows when it refuses a token.
+// farServer is a remote server that wants a login and repeats what it is told, and says all it knows when it refuses a
+// token.
 type farServer struct {
 	refuses atomic.Bool
 	logins  oauthtest.Server
@@ -72,9 +73,9 @@ func (f *farServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
 }
 
-// Of the tokens of a login, the headers and the address of a remote server, and of the tokens of a gateway nothing stands in the record,
-// its files, the log, the audit log, what commands show, and what the page is sent, when a model brings them into a call and the server
-// and its authorization server repeat them.
+// Of the tokens of a login, the headers and the address of a remote server, and of the tokens of a gateway nothing
+// stands in the record, its files, the log, the audit log, what commands show, and what the page is sent, when a model
+// brings them into a call and the server and its authorization server repeat them.
 func TestCanariesOfAGateway(t *testing.T) {
 	far := new(farServer)
 	far.logins.Change = func(path string, answer map[string]any) {

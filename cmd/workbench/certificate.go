@@ -15,15 +15,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// certificatePeriod is how often is looked, at most, whether the certificate is
-// another.
+// certificatePeriod is how often is looked, at most, whether the certificate is another.
 const certificatePeriod = time.Second
 
 // maxPEM is the most bytes that a certificate or a key may have.
 const maxPEM = 1 << 20
 
-// certificatePair is that of --tls-cert and --tls-key. It is read anew for the next
-// connection when a file is another: certificates are renewed while programs run.
+// certificatePair is that of --tls-cert and --tls-key. It is read anew for the next connection when a file is another:
+// certificates are renewed while programs run.
 type certificatePair struct {
 	files [2]string // of the certificate and of its key
 	log   zerolog.Logger
@@ -77,8 +76,7 @@ func (c *certificatePair) load() error {
 	return nil
 }
 
-// isSame reports whether a file was not changed in between; nil is one that is
-// not there.
+// isSame reports whether a file was not changed in between; nil is one that is not there.
 func isSame(before, now os.FileInfo) bool {
 	if before == nil || now == nil {
 		return before == nil && now == nil
@@ -86,8 +84,8 @@ func isSame(before, now os.FileInfo) bool {
 	return os.SameFile(before, now) && before.ModTime().Equal(now.ModTime()) && before.Size() == now.Size()
 }
 
-// get gives a connection the certificate as it is now, or the last one that was
-// good: of two files, one is replaced first.
+// get gives a connection the certificate as it is now, or the last one that was good: of two files, one is replaced
+// first.
 func (c *certificatePair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

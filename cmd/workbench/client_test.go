@@ -11,9 +11,9 @@ import (
 	"os/exec"
 )
 
-// scriptClient is a client for scripts: "client FILE COMMAND…" runs a server and says the lines of the file to it, each when what was
-// asked before is answered, or, after a line "# TEXT", when a line came that has the text. Then it ends the input. What the
-// server says is on its standard output.
+// scriptClient is a client for scripts: "client FILE COMMAND…" runs a server and says the lines of the file to it, each
+// when what was asked before is answered, or, after a line "# TEXT", when a line came that has the text. Then it ends
+// the input. What the server says is on its standard output.
 func scriptClient() {
 	text, err := os.ReadFile(os.Args[1])
 	if err == nil {

@@ -98,8 +98,7 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// Commands are behind the front's token, except the probes; a toolbox without
-// them is not there.
+// Commands are behind the front's token, except the probes; a toolbox without them is not there.
 func TestDeskGuard(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"plain": {"mcpServers": {"workflow": {"builtin": "workflow"}}},
@@ -143,8 +142,8 @@ func TestDeskGuard(t *testing.T) {
 	}
 }
 
-// hostile is a configuration whose server of tools leaves a file when it is started, with a toolbox of commands that would
-// start it, one whose folder is not there, and one that may be used.
+// hostile is a configuration whose server of tools leaves a file when it is started, with a toolbox of commands that
+// would start it, one whose folder is not there, and one that may be used.
 func hostile(t *testing.T) (environ []string, started, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "secret-dir-name")
@@ -178,8 +177,8 @@ func get(t *testing.T, url string, header ...string) string {
 	return string(body)
 }
 
-// Who has no token starts nothing and learns nothing: what it gets for a toolbox is to the letter what it gets for one that
-// is not there.
+// Who has no token starts nothing and learns nothing: what it gets for a toolbox is to the letter what it gets for one
+// that is not there.
 func TestFaultG69_WithoutToken(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the server of tools is a program of Unix")
@@ -368,8 +367,8 @@ func tokenFor(t *testing.T, environ []string, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// Two tokens of one user have one set of sessions, over HTTP and over MCP; those
-// of another user do not exist, and neither do toolboxes that a token is not for.
+// Two tokens of one user have one set of sessions, over HTTP and over MCP; those of another user do not exist, and
+// neither do toolboxes that a token is not for.
 func TestDeskUsers(t *testing.T) {
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}
 	laptop, phone := tokenFor(t, environ, "laptop", "--user", "ada"), tokenFor(t, environ, "phone", "--user", "ada")

@@ -32,7 +32,8 @@ func (w *worker) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRoot
 	return &mcp.ListRootsResult{Roots: []mcp.Root{{URI: "file://" + filepath.ToSlash(w.folder)}}}, nil
 }
 
-// work connects a worker in the legacy era, with a stream for what the server says by itself or without, or in the modern one.
+// work connects a worker in the legacy era, with a stream for what the server says by itself or without, or in the
+// modern one.
 func work(t *testing.T, url, folder, version string, listens bool) *worker {
 	t.Helper()
 	var ways []transport.StreamableHTTPCOption
@@ -93,7 +94,8 @@ func project(t *testing.T, id string) string {
 	return dir
 }
 
-// One gateway offers each client the workflows of the folder that it works in, in both eras, and follows it into another.
+// One gateway offers each client the workflows of the folder that it works in, in both eras, and follows it into
+// another.
 func TestWorkflowsOfEachClient(t *testing.T) {
 	t.Chdir(project(t, "of-the-gateway"))
 	environ := []string{"HOME=" + t.TempDir()}

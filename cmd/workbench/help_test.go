@@ -70,8 +70,8 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// What the examples of the help say can be typed: there are the command, its flags and arguments like these, and the tools of
-// workbench's own.
+// What the examples of the help say can be typed: there are the command, its flags and arguments like these, and the
+// tools of workbench's own.
 func TestHelpExamples(t *testing.T) {
 	word := regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s()]+`)
 	tools := regexp.MustCompile(`\bworkflow_\w+`)

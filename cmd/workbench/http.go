@@ -89,8 +89,8 @@ func (o *httpFlags) Check(cmd *cobra.Command) error {
 	return err
 }
 
-// idleTimeout is after how long without use servers are stopped that clients of
-// a gateway left running; on stdio they end with their one client.
+// idleTimeout is after how long without use servers are stopped that clients of a gateway left running; on stdio they
+// end with their one client.
 const idleTimeout = 15 * time.Minute
 
 // drainTime is how long what is under way over HTTP has to be answered at the end.

@@ -219,8 +219,8 @@ func TestServeHTTPWithoutToken(t *testing.T) {
 	}
 }
 
-// With a certificate, what is spoken is TLS 1.2 or later, and HTTP/2 if the
-// client likes. A certificate that is replaced is that of the next connections.
+// With a certificate, what is spoken is TLS 1.2 or later, and HTTP/2 if the client likes. A certificate that is
+// replaced is that of the next connections.
 func TestFaultC15_TLS(t *testing.T) {
 	cert, key, pool := certificate(t)
 	s := serveForTest(t, []string{"WORKBENCH_CONFIG=" + emptyConfig(t)}, "--no-token", "--tls-cert", cert, "--tls-key", key)
@@ -412,8 +412,7 @@ func TestServeHTTPTokens(t *testing.T) {
 	}
 }
 
-// A token of the issuer that the configuration trusts lets in, to the toolboxes
-// of its scopes.
+// A token of the issuer that the configuration trusts lets in, to the toolboxes of its scopes.
 func TestServeHTTPIssuer(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

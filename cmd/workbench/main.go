@@ -1,5 +1,4 @@
-// Command workbench is one entry in an MCP client's configuration with any
-// number of MCP servers behind it.
+// Command workbench is one entry in an MCP client's configuration with any number of MCP servers behind it.
 package main
 
 import (

@@ -49,8 +49,9 @@ func manPages(cmd *cobra.Command, folder string) error {
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage is the manual page of a command, in the language of man(7). It has no day: the same program has the same pages.
-// The package doc of cobra writes it in Markdown first, whose translator takes a part of each start of this program.
+// manPage is the manual page of a command, in the language of man(7). It has no day: the same program has the same
+// pages. The package doc of cobra writes it in Markdown first, whose translator takes a part of each start of this
+// program.
 func manPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
 	cmd.InitDefaultHelpFlag()
@@ -105,8 +106,8 @@ func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// roff escapes a text for man(7): what begins a request at the start of a line, backslashes, hyphens, which would be set as
-// others than those that are typed, and what is not ASCII.
+// roff escapes a text for man(7): what begins a request at the start of a line, backslashes, hyphens, which would be
+// set as others than those that are typed, and what is not ASCII.
 func roff(text string) string {
 	var b strings.Builder
 	for i, c := range text {

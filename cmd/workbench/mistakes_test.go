@@ -32,9 +32,9 @@ const mistakes = "testdata/mistakes"
 // manyMistakes is how many there are: what people did wrong when they tried workbench and MCP servers, numbered.
 const manyMistakes = 58
 
-// TestMistakes makes each mistake and compares what workbench says with the transcript that is kept: the cause, and what to do
-// next. "try COMMAND…" runs a command and writes down what is printed, and the exit code if it is not 0; "web", "gateway",
-// "request", "logged" and "write" are below. A script ends with "said", which compares.
+// TestMistakes makes each mistake and compares what workbench says with the transcript that is kept: the cause, and
+// what to do next. "try COMMAND…" runs a command and writes down what is printed, and the exit code if it is not 0;
+// "web", "gateway", "request", "logged" and "write" are below. A script ends with "said", which compares.
 func TestMistakes(t *testing.T) {
 	for n := range manyMistakes {
 		if found, err := filepath.Glob(filepath.Join(mistakes, fmt.Sprintf("%02d_*.txtar", n+1))); err != nil || len(found) != 1 {
@@ -111,15 +111,16 @@ func rewrite(ts *testscript.TestScript, script, file, text string) {
 	ts.Check(os.WriteFile(script, txtar.Format(archive), 0o644))
 }
 
-// writeQuoted writes a file of bytes that a script cannot hold as they are: "write FILE TEXT", TEXT with the escapes of Go.
+// writeQuoted writes a file of bytes that a script cannot hold as they are: "write FILE TEXT", TEXT with the escapes of
+// Go.
 func writeQuoted(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }
 
-// web answers requests as servers do that are no right MCP server for who asks: "web STATUS [BODY]", "web login", "web tls", "web sse". URL is
-// its address afterwards.
+// web answers requests as servers do that are no right MCP server for who asks: "web STATUS [BODY]", "web login", "web
+// tls", "web sse". URL is its address afterwards.
 func web(ts *testscript.TestScript, _ bool, args []string) {
 	var handler http.HandlerFunc
 	start := (*httptest.Server).Start
@@ -206,7 +207,8 @@ func oldServer() http.HandlerFunc {
 	}
 }
 
-// gateway serves over HTTP until the end of the script: "gateway FLAG…". URL is its address afterwards, and gateway.log its log.
+// gateway serves over HTTP until the end of the script: "gateway FLAG…". URL is its address afterwards, and gateway.log
+// its log.
 func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	var environ []string
 	for _, name := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "WORKBENCH_CONFIG", "GORACE", "TMPDIR"} {

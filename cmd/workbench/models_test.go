@@ -17,8 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
-// A client that lends its model has an agent without any in the configuration,
-// and answers for its user meanwhile.
+// A client that lends its model has an agent without any in the configuration, and answers for its user meanwhile.
 func TestLentModel(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "workbench-config.json")
 	if err := os.WriteFile(config, []byte(`{"toolboxes": {"shop": {"mcpServers": {"desk": {"builtin": "commands", "commands": "example"}}}}}`), 0o600); err != nil {

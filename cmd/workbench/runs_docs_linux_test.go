@@ -63,7 +63,8 @@ func aNewcomer(t *testing.T) (*newcomer, func(page string) string) {
 	}
 }
 
-// follows writes the files of a page, by the first line of each, and gives its commands; their answers are as the page has them.
+// follows writes the files of a page, by the first line of each, and gives its commands; their answers are as the page
+// has them.
 func (n *newcomer) follows(page string, files map[string]string) {
 	n.t.Helper()
 	for _, block := range regexp.MustCompile("(?s)```(\\w*)\n(.*?)```").FindAllStringSubmatch(page, -1) {
@@ -130,8 +131,8 @@ func TestWorkflowsInFiveMinutes(t *testing.T) {
 	}
 }
 
-// What docs/runs.md promises a newcomer is done as it stands there: the workflow is written, a run goes on after the chat has
-// ended, and the record shows who agreed.
+// What docs/runs.md promises a newcomer is done as it stands there: the workflow is written, a run goes on after the
+// chat has ended, and the record shows who agreed.
 func TestRunsInFiveMinutes(t *testing.T) {
 	n, page := aNewcomer(t)
 	n.follows(page("runs.md"), map[string]string{"id: tidy-up": "workflows/tidy-up.yaml"})
@@ -172,8 +173,8 @@ func TestRunsInFiveMinutes(t *testing.T) {
 	}
 }
 
-// fits reports whether an output is as a page has it: lines of … alone stand for any, … at an end for the rest of the line, a
-// y that was typed is not printed, and times differ.
+// fits reports whether an output is as a page has it: lines of … alone stand for any, … at an end for the rest of the
+// line, a y that was typed is not printed, and times differ.
 func fits(got, want string) bool {
 	pattern := regexp.QuoteMeta(strings.TrimSpace(want))
 	pattern = regexp.MustCompile(`\\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(pattern, `20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`)

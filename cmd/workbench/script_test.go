@@ -34,9 +34,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer, "client": scriptClient})
 }
 
-// fakeServer is a server for configurations of scripts: its arguments say what
-// it offers, or are exit=7 for one that cannot start and mute for one that says
-// nothing; after unless=FILE, it cannot start while there is that file.
+// fakeServer is a server for configurations of scripts: its arguments say what it offers, or are exit=7 for one that
+// cannot start and mute for one that says nothing; after unless=FILE, it cannot start while there is that file.
 func fakeServer() {
 	args, mode := os.Args[1:], ""
 	if len(args) > 0 {
@@ -68,12 +67,11 @@ func fakeServer() {
 // scripts is where they are.
 const scripts = "testdata/script"
 
-// TestScripts runs the program as a user does. Besides the commands of
-// testscript there are those of add_published_test.go, "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
-// which cuts its files in half, and "printed stdout|stderr FILE", which compares
-// with $WORK for the directory of the script. In a test with -race the program and
-// the server of a script are built without it, for it makes each start four times as
-// long; a script about things that go on at once begins with "env PATH=$RACE_PATH".
+// TestScripts runs the program as a user does. Besides the commands of testscript there are those of
+// add_published_test.go, "exits CODE COMMAND…", for exact exit codes, "tear FOLDER", which cuts its files in half, and
+// "printed stdout|stderr FILE", which compares with $WORK for the directory of the script. In a test with -race the
+// program and the server of a script are built without it, for it makes each start four times as long; a script about
+// things that go on at once begins with "env PATH=$RACE_PATH".
 func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts}) }
 
 func playScripts(t *testing.T, which testscript.Params) {
@@ -94,8 +92,7 @@ func playScripts(t *testing.T, which testscript.Params) {
 			if programs != "" {
 				env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
-			// The path of a socket is to be short, whatever the directory of
-			// the script is.
+			// The path of a socket is to be short, whatever the directory of the script is.
 			dir, err := os.MkdirTemp("", "wb")
 			if err != nil {
 				return err
@@ -113,8 +110,8 @@ func playScripts(t *testing.T, which testscript.Params) {
 	})
 }
 
-// plainPrograms is a folder with the programs of scripts, built without -race; "" in a
-// test that is built without it, whose programs are this binary.
+// plainPrograms is a folder with the programs of scripts, built without -race; "" in a test that is built without it,
+// whose programs are this binary.
 func plainPrograms(t *testing.T) string {
 	t.Helper()
 	info, _ := debug.ReadBuildInfo()

@@ -21,8 +21,7 @@ func taskBook(e *opening.Environment, log zerolog.Logger) *taskbook.Book {
 	return taskbook.New(filepath.Join(dir, "tasks"), log)
 }
 
-// seenClients is where it is kept what was seen of clients; nil if there is no place
-// for it.
+// seenClients is where it is kept what was seen of clients; nil if there is no place for it.
 func seenClients(e *opening.Environment, log zerolog.Logger) *habits.Memory {
 	dir, err := e.StateDir()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Ten workbenches that start one server at the same moment do not all start it
-// at the same moment, and each has it in the end.
+// Ten workbenches that start one server at the same moment do not all start it at the same moment, and each has it in
+// the end.
 func TestStampede(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the server of this test is a shell script")

@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-// statusBed is an environment with a folder for sockets and a configuration of
-// one server that works and one that cannot.
+// statusBed is an environment with a folder for sockets and a configuration of one server that works and one that
+// cannot.
 func statusBed(t *testing.T) (environ []string, dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wb") // t.TempDir has long paths
@@ -86,8 +86,8 @@ func until(t *testing.T, lines <-chan string, want func(string) bool) string {
 	}
 }
 
-// A workbench on standard input and output is seen with its client, its servers
-// and their calls, by every form of the command, and its end is.
+// A workbench on standard input and output is seen with its client, its servers and their calls, by every form of the
+// command, and its end is.
 func TestStatus(t *testing.T) {
 	environ, dir := statusBed(t)
 	lines, documents := watched(t, environ), watched(t, environ, "--json")
@@ -201,8 +201,8 @@ func fetch(t *testing.T, client *http.Client, url, token string) (int, string) {
 	return answer(t, client, req)
 }
 
-// What is watched begins with the workbenches that run, or with none if none
-// does, whatever those that were killed left behind.
+// What is watched begins with the workbenches that run, or with none if none does, whatever those that were killed left
+// behind.
 func TestStatusWatchBegins(t *testing.T) {
 	first := func(environ []string) (list status.List) {
 		line := until(t, watched(t, environ, "--json"), func(string) bool { return true })

@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/localfront"
 )
 
-// tellDelay is how long after its start a workbench begins to tell of itself:
-// those that a client starts only to look at end before.
+// tellDelay is how long after its start a workbench begins to tell of itself: those that a client starts only to look
+// at end before.
 const tellDelay = 200 * time.Millisecond
 
 // stateOf gives what says where this process stands.
@@ -34,8 +34,8 @@ func stateOf(url string, front *proxy.Proxy, follow *reload.Reloader) func() sta
 	}
 }
 
-// beTold answers workbench status, and readers of metrics, on a local socket until
-// stop is called, and others by guests, if that is not nil. That it cannot be made harms nobody.
+// beTold answers workbench status, and readers of metrics, on a local socket until stop is called, and others by
+// guests, if that is not nil. That it cannot be made harms nobody.
 func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, follow *reload.Reloader) (stop func()) {
 	now := stateOf(url, front, follow)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -52,7 +52,8 @@ var cut = regexp.MustCompile(`(?s)\x1b\[\?7l.*?\x1b\[\?7h`)
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 
-// What commands print in columns fits the terminal, however wide it is, and is coloured where the user and the terminal allow.
+// What commands print in columns fits the terminal, however wide it is, and is coloured where the user and the terminal
+// allow.
 func TestTerminals(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "workbench-config.json")
@@ -107,7 +108,8 @@ func TestTerminals(t *testing.T) {
 	}
 }
 
-// While servers start, a line for each moves on the terminal, with its state, the seconds and its last words; at the end it is gone.
+// While servers start, a line for each moves on the terminal, with its state, the seconds and its last words; at the
+// end it is gone.
 func TestStartingOnATerminal(t *testing.T) {
 	s := newScreen(t, 80)
 	cmd, _ := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "cwd": ".", "args": ["-c", "echo fetching 312 packages >&2; while [ ! -e seen ]; do sleep .05; done; exit 3"]}}}}}`, "tools", "box", "--log-level", "off")

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
-// On a terminal top shows servers, and calls as they end, follows the terminal's size, and leaves the terminal as it was,
-// however it ends.
+// On a terminal top shows servers, and calls as they end, follows the terminal's size, and leaves the terminal as it
+// was, however it ends.
 func TestTop(t *testing.T) {
 	environ, _ := statusBed(t)
 	self, err := os.Executable()

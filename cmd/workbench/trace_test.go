@@ -69,8 +69,8 @@ type traced struct {
 	log     string
 }
 
-// callTraced starts the program before a child of its own, opens the toolbox
-// and makes calls with these params, one after the other.
+// callTraced starts the program before a child of its own, opens the toolbox and makes calls with these params, one
+// after the other.
 func callTraced(t *testing.T, environ []string, calls ...string) traced {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,8 +130,8 @@ const (
 	agentMeta  = `"_meta":{"traceparent":"00-` + agentTrace + "-" + agentSpan + `-01","tracestate":"v=1","baggage":"k=v"}`
 )
 
-// Each call is a span at the collector, below that of the client and above what
-// the server does, also of a server that dies in the midst of it.
+// Each call is a span at the collector, below that of the client and above what the server does, also of a server that
+// dies in the midst of it.
 func TestTraces(t *testing.T) {
 	url, spans := collect(t)
 	got := callTraced(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url},
@@ -164,8 +164,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Without traces, what the client says of its own goes on as it is; that they
-// cannot be had is a warning and no more.
+// Without traces, what the client says of its own goes on as it is; that they cannot be had is a warning and no more.
 func TestNoTraces(t *testing.T) {
 	for name, test := range map[string]struct {
 		environ []string

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// BenchmarkWorkflowServe measures the program as clients meet it: from the
-// start of "workbench workflow serve" to its first reply, and the memory it
-// holds after it has listed the workflows (rss-kB, Linux only).
+// BenchmarkWorkflowServe measures the program as clients meet it: from the start of "workbench workflow serve" to its
+// first reply, and the memory it holds after it has listed the workflows (rss-kB, Linux only).
 func BenchmarkWorkflowServe(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "workbench")
 	build := exec.Command("go", "build", "-trimpath", "-o", program, ".")

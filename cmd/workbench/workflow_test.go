@@ -15,9 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
-// TestWorkflow runs the sessions in testdata/workflow: the last file of an
-// archive holds command lines that begin with "$", each followed by what the
-// command prints, standard error behind "! ", and its exit code if that is not
+// TestWorkflow runs the sessions in testdata/workflow: the last file of an archive holds command lines that begin with
+// "$", each followed by what the command prints, standard error behind "! ", and its exit code if that is not
 // 0. The other files lie in the directory it runs in. -update writes
 // what is printed.
 func TestWorkflow(t *testing.T) {
@@ -89,8 +88,7 @@ func play(t *testing.T, files []txtar.File, session string) string {
 	return embedded.ReplaceAllString(filepath.ToSlash(b.String()), "${1}N ")
 }
 
-// words splits a command line at blanks, outside of single quotes, and opens
-// the file behind "<".
+// words splits a command line at blanks, outside of single quotes, and opens the file behind "<".
 func words(t *testing.T, command string) (list []string, in io.Reader) {
 	in = strings.NewReader("")
 	for i, part := range strings.Split(command, "'") {
@@ -114,8 +112,8 @@ func words(t *testing.T, command string) (list []string, in io.Reader) {
 	return list, in
 }
 
-// TestValidateRealFiles makes sure that every file of the corpus beside the
-// repository has a verdict, and every fault a place and words.
+// TestValidateRealFiles makes sure that every file of the corpus beside the repository has a verdict, and every fault a
+// place and words.
 func TestValidateRealFiles(t *testing.T) {
 	files, err := filepath.Glob("../../../shared/workflows/*/workflows/*.json")
 	if err != nil {

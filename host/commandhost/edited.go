@@ -14,8 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// An edited folder is looked at when its commands are wanted, at most once in
-// this time.
+// An edited folder is looked at when its commands are wanted, at most once in this time.
 const lookAgain = time.Second
 
 // An editedFolder notices that the folder of a workflow was edited.
@@ -31,8 +30,8 @@ type editedFolder struct {
 	print string // of the folder as it was read last
 }
 
-// engine runs the workflow as it now is, if that is another one than before and
-// can be used; otherwise it is nil, and what was served goes on.
+// engine runs the workflow as it now is, if that is another one than before and can be used; otherwise it is nil, and
+// what was served goes on.
 func (e *editedFolder) engine(ctx context.Context) *command.Engine {
 	if !e.mu.TryLock() {
 		return nil
@@ -59,8 +58,8 @@ func (e *editedFolder) engine(ctx context.Context) *command.Engine {
 	return command.New(w, e.with)
 }
 
-// footprint tells a workflow from what it was, by the names, sizes and times of
-// the files in its folder and in those that it extends.
+// footprint tells a workflow from what it was, by the names, sizes and times of the files in its folder and in those
+// that it extends.
 func footprint(dir string) string {
 	root, err := OpenFolder(dir)
 	if err != nil {

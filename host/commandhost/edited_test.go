@@ -28,8 +28,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A folder that is edited is served anew, also to sessions that are under way;
-// a broken edit changes nothing and is said.
+// A folder that is edited is served anew, also to sessions that are under way; a broken edit changes nothing and is
+// said.
 func TestEditedFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	write := func(file, text string) { t.Helper(); writeFiles(t, dir, map[string]string{file: text}) }
@@ -89,8 +89,7 @@ func TestEditedFolder(t *testing.T) {
 	}
 }
 
-// A link out of the folder that holds a workflow's is not followed to one that
-// it would extend; one within is.
+// A link out of the folder that holds a workflow's is not followed to one that it would extend; one within is.
 func TestExtendedLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("making links needs a right there")

@@ -11,8 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// A Folder is the folder of a command workflow, and those that it
-// extends. It is to be closed.
+// A Folder is the folder of a command workflow, and those that it extends. It is to be closed.
 type Folder struct {
 	*openfile.Folder
 	place  string // with no link in it
@@ -48,8 +47,7 @@ func (f *Folder) Options() command.LoadOptions {
 	return command.LoadOptions{Dir: f.place, Folder: f.open}
 }
 
-// open opens a folder that the workflow extends: one beside its own, or in
-// that. No link leads further.
+// open opens a folder that the workflow extends: one beside its own, or in that. No link leads further.
 func (f *Folder) open(path string) (fs.FS, error) {
 	from := f.Folder
 	if beside, ok := strings.CutPrefix(path, "../"); ok {
@@ -77,8 +75,7 @@ func (f *Folder) Close() error {
 	return err
 }
 
-// readFolder loads a workflow from a folder, its bindings taken at their word: no
-// server is started for it.
+// readFolder loads a workflow from a folder, its bindings taken at their word: no server is started for it.
 func readFolder(dir string) (*command.Workflow, error) {
 	root, err := OpenFolder(dir)
 	if err != nil {

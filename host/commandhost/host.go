@@ -1,10 +1,10 @@
-// Package commandhost has the servers of command workflows of a process, by what they serve: a folder, a toolbox, or the
-// example. Each is made when somebody wants it who may, and serves its callers over MCP and over HTTP.
+// Package commandhost has the servers of command workflows of a process, by what they serve: a folder, a toolbox, or
+// the example. Each is made when somebody wants it who may, and serves its callers over MCP and over HTTP.
 //
 //	Host ──► commandsrv.Server, one for each source ──► command.Engine ──► Tools, requests, programs
 //
-// A Host knows no environment, no command line and no client: Options are all it has. Its lock is held for its own fields
-// alone; a server that is made holds only the lock of its place.
+// A Host knows no environment, no command line and no client: Options are all it has. Its lock is held for its own
+// fields alone; a server that is made holds only the lock of its place.
 package commandhost
 
 import (
@@ -57,8 +57,8 @@ func New(cfg *config.Config, opts Options) *Host {
 	return &Host{opts: opts, cfg: cfg, made: map[string]*place{}}
 }
 
-// Reload has the servers be made by another configuration when they are wanted the next time; who is connected to one keeps it.
-// The models and the store are those of the start.
+// Reload has the servers be made by another configuration when they are wanted the next time; who is connected to one
+// keeps it. The models and the store are those of the start.
 func (h *Host) Reload(cfg *config.Config) {
 	h.mu.Lock()
 	now := *cfg
@@ -102,7 +102,8 @@ func (h *Host) config() *config.Config {
 	return h.cfg
 }
 
-// Report logs which servers of the configuration cannot be made, before somebody wants them. Nobody waits for it but Close.
+// Report logs which servers of the configuration cannot be made, before somebody wants them. Nobody waits for it but
+// Close.
 func (h *Host) Report() {
 	cfg := h.config()
 	h.owed.Go(func() {
@@ -130,8 +131,8 @@ func (h *Host) Builtin(who principal.Principal, s config.Server) (wire.Endpoint,
 	return server.For(who), nil
 }
 
-// told is what somebody is told of why commands cannot be served. The reason
-// names folders of this machine: it is for who owns the machine, and in the log.
+// told is what somebody is told of why commands cannot be served. The reason names folders of this machine: it is for
+// who owns the machine, and in the log.
 func told(who principal.Principal, err error) error {
 	if who.Admin || who.Name == principal.Default {
 		return err
@@ -139,8 +140,7 @@ func told(who principal.Principal, err error) error {
 	return errors.New("its commands cannot be served at present; the log of workbench says why")
 }
 
-// ServeHTTP serves /commands/TOOLBOX/…, the operations of the toolbox's server
-// of commands.
+// ServeHTTP serves /commands/TOOLBOX/…, the operations of the toolbox's server of commands.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path := splitPath(r.URL.Path)
 	source := h.source(h.config(), name)
@@ -158,8 +158,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	server.ServeHTTP(w, inner)
 }
 
-// source is what the server of commands of a toolbox serves over HTTP, "" if
-// there is none.
+// source is what the server of commands of a toolbox serves over HTTP, "" if there is none.
 func (h *Host) source(cfg *config.Config, name string) string {
 	box, ok := cfg.Toolbox(name)
 	if !ok || h.opts.Direct != "" && h.opts.Direct != name {
@@ -191,16 +190,14 @@ func splitPath(path string) (name, rest string) {
 	return name, "/" + rest
 }
 
-// Probe answers the requests below /commands/ that are a supervisor's, and
-// reports whether one is. It says the same of every toolbox, there or not: how
-// all those are that run.
+// Probe answers the requests below /commands/ that are a supervisor's, and reports whether one is. It says the same of
+// every toolbox, there or not: how all those are that run.
 func (h *Host) Probe(w http.ResponseWriter, r *http.Request) bool {
 	_, path := splitPath(r.URL.Path)
 	return commandsrv.ServeProbe(w, r, path, h.pulse.of(h.checks))
 }
 
-// checks say how the servers are that somebody has wanted: one that can work is
-// enough.
+// checks say how the servers are that somebody has wanted: one that can work is enough.
 func (h *Host) checks(ctx context.Context) commandsrv.Checks {
 	h.mu.Lock()
 	open, failed := !h.closed, len(h.made) > 0
@@ -211,8 +208,8 @@ func (h *Host) checks(ctx context.Context) commandsrv.Checks {
 	return commandsrv.Checks{"workflow": !failed, "store": h.opts.Store.Works(ctx), "open": open}
 }
 
-// Get returns the server of what a configuration names, making it if there is
-// none. One that could not be made is tried again.
+// Get returns the server of what a configuration names, making it if there is none. One that could not be made is tried
+// again.
 func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, error) {
 	h.mu.Lock()
 	cfg, one := h.cfg, h.made[source]

@@ -20,8 +20,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A folder's commands call tools of the configuration, make requests and run
-// programs, and a configuration that is edited counts for those who come later.
+// A folder's commands call tools of the configuration, make requests and run programs, and a configuration that is
+// edited counts for those who come later.
 func TestFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its programs are those of Unix")
@@ -85,9 +85,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A configuration with models has its commands worked by them: planned and
-// carried out, chosen, and summed up. The key of the endpoint goes there and
-// nowhere else.
+// A configuration with models has its commands worked by them: planned and carried out, chosen, and summed up. The key
+// of the endpoint goes there and nowhere else.
 func TestModels(t *testing.T) {
 	const key = "sk-canary-271828"
 	endpoint := modeltest.New(t,
@@ -143,8 +142,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// Without a server of commands that can work the program is alive and not ready,
-// and says so without what is wrong.
+// Without a server of commands that can work the program is alive and not ready, and says so without what is wrong.
 func TestProbes(t *testing.T) {
 	h := newHost(t, `{"toolboxes": {"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "gone"}}}}}`, noTools{}, zerolog.Nop(), nil)
 	d := &desktop{t: t, host: h, box: "gone"}

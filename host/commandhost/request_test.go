@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// Requests of commands go through the proxy of the environment, as those to
-// remote servers do, and what is answered with a redirect is not followed.
+// Requests of commands go through the proxy of the environment, as those to remote servers do, and what is answered
+// with a redirect is not followed.
 func TestRequester(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -18,8 +18,8 @@ func isFolder(source string) bool {
 	return source != config.CommandsExample && !strings.HasPrefix(source, config.CommandsToolbox)
 }
 
-// Known is what can be told of the workflow of a source before its server is made: nil of those that are made of a toolbox. No
-// server of tools is started for it.
+// Known is what can be told of the workflow of a source before its server is made: nil of those that are made of a
+// toolbox. No server of tools is started for it.
 func Known(source string) (*command.Workflow, error) {
 	switch {
 	case source == config.CommandsExample:
@@ -40,8 +40,7 @@ func Diagnose(s config.Server) []diagnosis.Finding {
 		Remedy: "workbench commands check " + s.Commands + " shows more"}}
 }
 
-// workflow loads what a configuration names, and says what its commands run
-// with.
+// workflow loads what a configuration names, and says what its commands run with.
 func (o *Options) workflow(ctx context.Context, cfg *config.Config, source string) (*command.Workflow, command.Options, error) {
 	name, isToolbox := strings.CutPrefix(source, config.CommandsToolbox)
 	switch {
@@ -68,8 +67,7 @@ func (o *Options) workflow(ctx context.Context, cfg *config.Config, source strin
 		LookupEnv: o.Programs.Lookup, Credential: o.Credential}, err
 }
 
-// folder loads a workflow from a folder, which may make requests and run
-// programs: the operator has named it.
+// folder loads a workflow from a folder, which may make requests and run programs: the operator has named it.
 func (o *Options) folder(ctx context.Context, cfg *config.Config, dir string) (*command.Workflow, error) {
 	root, err := OpenFolder(dir)
 	if err != nil {

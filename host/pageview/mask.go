@@ -13,8 +13,8 @@ import (
 // secretFolders are keys of a configuration below which every text may be a secret.
 var secretFolders = []string{"env", "headers"}
 
-// Masked gives the text of a configuration with the values left out that may be secrets. Its lines stay where they are. What
-// cannot be read as one is not shown at all, and has no text.
+// Masked gives the text of a configuration with the values left out that may be secrets. Its lines stay where they are.
+// What cannot be read as one is not shown at all, and has no text.
 func Masked(path string, data []byte) string {
 	var faults document.Faults
 	root := document.ReadSettings(path, data, &faults)
@@ -60,7 +60,8 @@ func lineStarts(data []byte) []int {
 	return starts
 }
 
-// visit notes what stands at a key, or in a list there; secret says that every text of it is one, and before is the text before it.
+// visit notes what stands at a key, or in a list there; secret says that every text of it is one, and before is the
+// text before it.
 func (m *masking) visit(n *document.Node, key, before string, secret bool) {
 	m.marks = append(m.marks, m.at(n.Line, n.Column))
 	secret = secret || mask.IsSecretMember(key)

@@ -20,7 +20,8 @@ type questions struct {
 // cancelled is the answer of who has gone away.
 const cancelled = `{"action":"cancel"}`
 
-// ask puts the parameters of elicitation/create to a viewer and gives the result, which says so if the viewer goes away.
+// ask puts the parameters of elicitation/create to a viewer and gives the result, which says so if the viewer goes
+// away.
 func (qs *questions) ask(ctx context.Context, q *page.Query, server string, params []byte) ([]byte, error) {
 	if !json.Valid(params) {
 		return nil, errors.New("the question is not JSON")

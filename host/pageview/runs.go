@@ -73,8 +73,8 @@ func (r *runs) follow(ctx context.Context, q *page.Query, kept chan<- []json.Raw
 	}
 }
 
-// look gives the runs as they were seen last, which one of those who look does anew where that is too long ago. What cannot be
-// read stays as it was seen: the view of a run says why.
+// look gives the runs as they were seen last, which one of those who look does anew where that is too long ago. What
+// cannot be read stays as it was seen: the view of a run says why.
 func (r *runs) look(ctx context.Context) []keptRun {
 	last := r.last.Load()
 	if (last == nil || time.Since(last.at) > runsPeriod/2) && r.looking.CompareAndSwap(false, true) {

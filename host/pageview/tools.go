@@ -163,8 +163,8 @@ func (t tools) call(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	return t.ask(ctx, q, a.Server, meta.CallParams(a.Toolbox, a.Server, a.Tool, a.Arguments).End())
 }
 
-// ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way,
-// and the viewer answers what is asked.
+// ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on
+// the way, and the viewer answers what is asked.
 func (t tools) ask(ctx context.Context, q *page.Query, server string, params []byte) (json.RawMessage, error) {
 	who := &Person{ctx, q, t.asks}
 	return question.Rounds(params, func(params []byte) ([]byte, error) {

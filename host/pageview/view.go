@@ -1,5 +1,5 @@
-// Package pageview answers what the page for browsers asks: of the user of a machine, who sees all their workbenches, or of
-// those whom a gateway lets in. Most answers are what commands of the program print as JSON.
+// Package pageview answers what the page for browsers asks: of the user of a machine, who sees all their workbenches,
+// or of those whom a gateway lets in. Most answers are what commands of the program print as JSON.
 //
 //	View ──► page.Page, which lets in and frames
 //	  └────► tools, record, watch, configuration ──► Front, commands, the sockets of other workbenches
@@ -40,8 +40,8 @@ type Options struct {
 	Running func(ctx context.Context, who *Person, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
 	// Files gives the files of the configuration, and what is wrong with them.
 	Files func() (paths []string, wrong, err error)
-	// Pending gives what a run of a workflow asks a person, and the answers there are to choose from; nil: any text. Say has
-	// the run go by an answer. The user is whose it is, "" where no other has one of that name.
+	// Pending gives what a run of a workflow asks a person, and the answers there are to choose from; nil: any text.
+	// Say has the run go by an answer. The user is whose it is, "" where no other has one of that name.
 	Pending func(ctx context.Context, user, run string) (question string, answers []string, err error)
 	Say     func(ctx context.Context, user, run, answer, reason string) error
 	// Approvals are the calls of this process that wait for a person.

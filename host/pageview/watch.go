@@ -34,7 +34,8 @@ type watch struct {
 	runs      *runs
 }
 
-// follow tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes away.
+// follow tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes
+// away.
 func (w watch) follow(ctx context.Context, q *page.Query) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 // expireEvery is how often it is looked which conversations are too old.
 const expireEvery = time.Hour
 
-// expire deletes conversations that are older than the configuration wants them
-// kept, and says so before, until ctx ends.
+// expire deletes conversations that are older than the configuration wants them kept, and says so before, until ctx
+// ends.
 func expire(ctx context.Context, s *store.Store, log zerolog.Logger) {
 	every := time.NewTicker(expireEvery)
 	defer every.Stop()

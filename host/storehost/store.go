@@ -1,5 +1,5 @@
-// Package storehost has the store of a process: of conversations with command workflows, and of runs of workflows. It is
-// opened when it is wanted first, what is too old in it is deleted, and it is closed at the end.
+// Package storehost has the store of a process: of conversations with command workflows, and of runs of workflows. It
+// is opened when it is wanted first, what is too old in it is deleted, and it is closed at the end.
 package storehost
 
 import (

@@ -1,7 +1,9 @@
-// Package toolcaller calls tools for those who are no clients: the commands of command workflows and the runs of workflows.
+// Package toolcaller calls tools for those who are no clients: the commands of command workflows and the runs of
+// workflows.
 //
-// A Caller has toolboxes of its own, each of which is opened by the first call to one of its servers. They have the servers
-// that clients are served, except those of commands, and are for nobody in particular: what commands do they do for all.
+// A Caller has toolboxes of its own, each of which is opened by the first call to one of its servers. They have the
+// servers that clients are served, except those of commands, and are for nobody in particular: what commands do they do
+// for all.
 package toolcaller
 
 import (
@@ -27,10 +29,11 @@ import (
 
 // Options are what a Caller gets from the program around it.
 type Options struct {
-	// Toolbox gives what toolboxes are made with, but for the longest message, which the configuration says. It is asked once,
-	// when the first toolbox is wanted.
+	// Toolbox gives what toolboxes are made with, but for the longest message, which the configuration says. It is
+	// asked once, when the first toolbox is wanted.
 	Toolbox func() toolbox.Options
-	// Ask waits until a person agrees to a call of a tool that wants that; its error says why the call is not to be made.
+	// Ask waits until a person agrees to a call of a tool that wants that; its error says why the call is not to be
+	// made.
 	Ask func(context.Context, approval.Call) error
 	// Logger receives what concerns the operator; the zero value is silent.
 	Logger zerolog.Logger
@@ -136,8 +139,8 @@ func (c *Caller) Tools(ctx context.Context, name string) (tools []command.Tool, 
 	return tools, unlisted, nil
 }
 
-// CallTool implements command.Caller and runs.Tools. Of a call that was certainly not made, or that the server has refused,
-// the error is a *runs.NotMadeError.
+// CallTool implements command.Caller and runs.Tools. Of a call that was certainly not made, or that the server has
+// refused, the error is a *runs.NotMadeError.
 func (c *Caller) CallTool(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
 	s, err := c.server(ctx, box, server)
 	if err != nil {

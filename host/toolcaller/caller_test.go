@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// A caller has the servers of a toolbox but those of commands, says of a call that it was certainly not made, and makes none
-// once it is closed.
+// A caller has the servers of a toolbox but those of commands, says of a call that it was certainly not made, and makes
+// none once it is closed.
 func TestCaller(t *testing.T) {
 	cfg, err := config.Parse("test.json", []byte(`{"toolboxes": {"flows": {"mcpServers": {"workflow": {"builtin": "workflow", "approve": {"workflow_get": "always"}},
 		"desk": {"builtin": "commands", "commands": "example"}}}}}`), func(string) (string, bool) { return "", false })

@@ -12,13 +12,15 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// A hookDoor takes the requests that runs wait for. Whoever sends one is told the same, whether a run waited for it or not.
+// A hookDoor takes the requests that runs wait for. Whoever sends one is told the same, whether a run waited for it or
+// not.
 type hookDoor struct {
 	host   *Host
 	places chan struct{} // of requests that are worked on at the same time
 }
 
-// maxHooks is how many requests for runs are worked on at the same time, and hookTime how long one may wait and be read.
+// maxHooks is how many requests for runs are worked on at the same time, and hookTime how long one may wait and be
+// read.
 const (
 	maxHooks = 8
 	hookTime = 10 * time.Second
@@ -64,7 +66,8 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// take gives the request to the run that waits for it, if there is one. It reports whether that was looked for and kept.
+// take gives the request to the run that waits for it, if there is one. It reports whether that was looked for and
+// kept.
 func (d *hookDoor) take(r *http.Request, path string, body []byte) bool {
 	log := d.host.opts.Logger
 	servers := d.host.all()

@@ -1,5 +1,6 @@
-// Package workflowhost has the servers of workflows of a process: one for each set of folders and way to judge conditions that
-// a configuration names. All sessions of a server share what it has read; each principal has a door of its own.
+// Package workflowhost has the servers of workflows of a process: one for each set of folders and way to judge
+// conditions that a configuration names. All sessions of a server share what it has read; each principal has a door of
+// its own.
 //
 //	Host ──► workflowsrv.Server ──► definition, runs
 //	  │
@@ -44,7 +45,8 @@ type Options struct {
 type Host struct {
 	// Gateway is where requests for runs go, "" where none can be sent. It is set before the first server is made.
 	Gateway string
-	// Remote says that clients may be on other machines: the folders that they work in are not of this one. It is set as Gateway is.
+	// Remote says that clients may be on other machines: the folders that they work in are not of this one. It is set
+	// as Gateway is.
 	Remote bool
 
 	opts   Options

@@ -26,8 +26,8 @@ type Places struct {
 	fetching sync.WaitGroup
 }
 
-// Sources gives the places with those that a configuration adds, and the folder of the project. Folders are those of the client's
-// projects, none if they are not known. What is not there of a git repository is fetched meanwhile, once.
+// Sources gives the places with those that a configuration adds, and the folder of the project. Folders are those of
+// the client's projects, none if they are not known. What is not there of a git repository is fetched meanwhile, once.
 func (p *Places) Sources(added, folders []string) (sources []definition.Source, project string, err error) {
 	if project, err = p.Project(); err != nil {
 		return nil, "", err
@@ -40,8 +40,8 @@ func (p *Places) Sources(added, folders []string) (sources []definition.Source, 
 	return layers.Sources(), project, err
 }
 
-// repositories gives the folders for places of workflows: a git repository is the folder where its files are kept, and absent
-// says of each why it is not there.
+// repositories gives the folders for places of workflows: a git repository is the folder where its files are kept, and
+// absent says of each why it is not there.
 func (p *Places) repositories(places []string) (dirs []string, absent map[string]func() string, err error) {
 	absent = map[string]func() string{}
 	for _, place := range places {

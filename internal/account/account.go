@@ -1,7 +1,7 @@
 // Package account counts the bytes that are kept because of somebody: a server, a client, a user. What is kept is
 // charged to an account where it is kept and credited when it goes. Nobody has workbench keep more than the account
-// allows, whatever the things are and however many: what is over it is refused, with a word to whoever asked for it,
-// or left out and counted. Which accounts there are and what they allow stands here alone:
+// allows, whatever the things are and however many: what is over it is refused, with a word to whoever asked for it, or
+// left out and counted. Which accounts there are and what they allow stands here alone:
 //
 //	account  what it pays for                                             over it
 //	Server   its lists, its open questions, the ids of its tasks,         a list is cut, with a note; a question is
@@ -80,8 +80,8 @@ func (a *Account) Keep(n int) {
 // Credit takes n bytes back that were charged.
 func (a *Account) Credit(n int) { a.Keep(-n) }
 
-// Await charges n bytes as soon as there is room in this account, in the order of the calls: more than it allows when it
-// is empty. It charges nothing and reports false if over is closed before that.
+// Await charges n bytes as soon as there is room in this account, in the order of the calls: more than it allows when
+// it is empty. It charges nothing and reports false if over is closed before that.
 func (a *Account) Await(n int, over <-chan struct{}) bool {
 	if a.TryAwait(n) {
 		return true

@@ -21,8 +21,8 @@ type Place struct {
 // ErrUnable says that a file cannot be changed without writing it anew.
 var ErrUnable = errors.New("the file is written in a way that cannot be changed here; change it by hand")
 
-// Set puts a value, as JSON, in place of the member's, or a new member behind the others. What is missing on the way to it is
-// made. What a list or TOML holds is to be an object.
+// Set puts a value, as JSON, in place of the member's, or a new member behind the others. What is missing on the way to
+// it is made. What a list or TOML holds is to be an object.
 func Set(data []byte, at Place, value []byte) ([]byte, error) {
 	v := document.ReadSettings("value.json", value, new(document.Faults))
 	if v == nil || v.Kind != document.Object && (at.List || at.language() == "toml") {

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const entry = `{"command": "/usr/bin/workbench", "args": ["serve", "a \"b\""], "env": {"A": "b: c"}}`
 
-// Each file of the archive is changed as its comment says, and becomes the file of the same name with .want. Where the member
-// was put in as a new one, taking it out again gives the file that was there, byte for byte.
+// Each file of the archive is changed as its comment says, and becomes the file of the same name with .want. Where the
+// member was put in as a new one, taking it out again gives the file that was there, byte for byte.
 func TestChanges(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/changes.txtar")
 	if err != nil {

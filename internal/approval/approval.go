@@ -1,8 +1,8 @@
 // Package approval holds calls of tools until a person has agreed to them.
 //
-// Whoever wants to make such a call puts a [Call] into the [Register] of the process and waits. The first answer counts,
-// wherever it comes from: the client in which the person works, or workbench approve, which reads and answers the register
-// over the local socket of the process.
+// Whoever wants to make such a call puts a [Call] into the [Register] of the process and waits. The first answer
+// counts, wherever it comes from: the client in which the person works, or workbench approve, which reads and answers
+// the register over the local socket of the process.
 package approval
 
 import (

@@ -9,7 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/approval"
 )
 
-// What a person answers at the very end of the time either counts or is refused: who answered and who asked hear the same.
+// What a person answers at the very end of the time either counts or is refused: who answered and who asked hear the
+// same.
 func TestAnswerAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {

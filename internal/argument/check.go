@@ -22,9 +22,9 @@ const (
 // leastGuess is how long a name must be to be taken for a misspelt one: of shorter ones nearly all are alike.
 const leastGuess = 3
 
-// Check says what in arguments, a JSON object, is against the schema: parameters that are missing, that are not known, that
-// are of another type or no value of an enumeration. It looks as deep as the objects that the schema names go. nil says that
-// nothing was found. The error is a *FaultError.
+// Check says what in arguments, a JSON object, is against the schema: parameters that are missing, that are not known,
+// that are of another type or no value of an enumeration. It looks as deep as the objects that the schema names go. nil
+// says that nothing was found. The error is a *FaultError.
 func (s Schema) Check(arguments []byte) error {
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.UseNumber()
@@ -90,8 +90,8 @@ func (c *checker) missing(prefix, name string, schema any) {
 	c.fault("%s is missing%s", shown(prefix+name), takes)
 }
 
-// unknown names a parameter that the schema does not have, if it allows no others, or if one that was not given is nearly
-// called so.
+// unknown names a parameter that the schema does not have, if it allows no others, or if one that was not given is
+// nearly called so.
 func (c *checker) unknown(prefix, name string, in map[string]any, given map[string]any) {
 	properties := in["properties"].(map[string]any)
 	var left []string

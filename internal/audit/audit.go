@@ -1,6 +1,6 @@
 // Package audit says what is odd in what MCP servers say: characters that nobody sees, orders about other tools and
-// servers, names that look like those of others. It compares characters and phrases and understands nothing: it says what
-// it saw and where, and never that anything is safe.
+// servers, names that look like those of others. It compares characters and phrases and understands nothing: it says
+// what it saw and where, and never that anything is safe.
 package audit
 
 import (
@@ -156,8 +156,8 @@ func orders() []string {
 	}
 }
 
-// keys are places of secrets. Where the sentence says that they are refused, as many servers for files say of theirs, they
-// are no more than an example.
+// keys are places of secrets. Where the sentence says that they are refused, as many servers for files say of theirs,
+// they are no more than an example.
 func keys() []string {
 	return []string{"~/.ssh", "id_rsa", "id_ed25519", "~/.aws", "~/.cursor", "~/.netrc", "~/.gnupg", "/etc/shadow"}
 }
@@ -207,8 +207,8 @@ func (l *look) orders(place, text string) {
 	}
 }
 
-// appendFolded appends a text in lower case, with one space for all that is between words, without marks of emphasis and
-// what nobody sees, and with Latin letters for what looks like them.
+// appendFolded appends a text in lower case, with one space for all that is between words, without marks of emphasis
+// and what nobody sees, and with Latin letters for what looks like them.
 func appendFolded(dst []byte, text string) []byte {
 	for _, r := range text {
 		switch {

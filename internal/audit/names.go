@@ -64,7 +64,8 @@ func (l *look) name(t Text) {
 	}
 }
 
-// skeleton gives what a name looks like: without what nobody sees, in lower case, with one letter for all that look like it.
+// skeleton gives what a name looks like: without what nobody sees, in lower case, with one letter for all that look
+// like it.
 func skeleton(name string) string {
 	return strings.Map(func(r rune) rune {
 		if foreign.Hidden(r) {

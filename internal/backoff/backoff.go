@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// The rules of restarting. The first restart is immediate, since most crashes
-// are single ones and a caller is waiting; then the delay doubles. A server
-// that crashed often in a short time is left alone until one probe succeeds.
+// The rules of restarting. The first restart is immediate, since most crashes are single ones and a caller is waiting;
+// then the delay doubles. A server that crashed often in a short time is left alone until one probe succeeds.
 const (
 	First          = 250 * time.Millisecond // the shortest rest
 	Max            = 30 * time.Second       // the longest that doubling makes
@@ -29,8 +28,7 @@ type Counter struct {
 	open    bool
 }
 
-// Failed notes a failure at now and returns how long to wait before the next
-// start, and whether the circuit is open.
+// Failed notes a failure at now and returns how long to wait before the next start, and whether the circuit is open.
 func (c *Counter) Failed(now time.Time) (wait time.Duration, open bool) {
 	if !c.at.IsZero() {
 		c.score *= math.Exp2(-float64(now.Sub(c.at)) / float64(failureHalf))
@@ -52,15 +50,14 @@ func (c *Counter) Failed(now time.Time) (wait time.Duration, open bool) {
 	if n == 1 {
 		return 0, false
 	}
-	// The decayed score, not the count, sets the exponent: a server that
-	// fails now and then is not punished like one that fails in a row.
+	// The decayed score, not the count, sets the exponent: a server that fails now and then is not punished like one
+	// that fails in a row.
 	d := time.Duration(float64(First) * math.Exp2(math.Max(0, c.score-2)))
 	return Jitter(min(d, Max)), false
 }
 
-// Served notes that the server has been ready for up before it ended. If the
-// circuit was open that was the probe, which closes it; crashes that are still
-// near open it again.
+// Served notes that the server has been ready for up before it ended. If the circuit was open that was the probe, which
+// closes it; crashes that are still near open it again.
 func (c *Counter) Served(up time.Duration) {
 	c.open = false
 	if up >= healthyAfter {

@@ -38,9 +38,9 @@ const (
 	fileEnds   = ".jsonl"
 )
 
-// Write writes each call that ends after that of the number until ctx ends, and then those that have ended by then. Nobody
-// waits for it: what a disk is too slow for is missed, and a line says how many calls those are. It returns the number of the
-// last of them, after which another may go on.
+// Write writes each call that ends after that of the number until ctx ends, and then those that have ended by then.
+// Nobody waits for it: what a disk is too slow for is missed, and a line says how many calls those are. It returns the
+// number of the last of them, after which another may go on.
 func (f *Files) Write(ctx context.Context, l *Log, last uint64) uint64 {
 	w := &writer{Files: f}
 	defer w.close()
@@ -95,8 +95,8 @@ func (w *writer) put(s Said) {
 	w.failed, w.missed = time.Time{}, 0
 }
 
-// line is a call as it is, or what is missed. Of a call that would fill much of a file the least is kept, since what all files
-// may have is promised.
+// line is a call as it is, or what is missed. Of a call that would fill much of a file the least is kept, since what
+// all files may have is promised.
 func (w *writer) line(s Said) []byte {
 	if s.Call == nil {
 		return encode(s)

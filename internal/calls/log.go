@@ -43,8 +43,8 @@ func New(mode Mode) *Log {
 // SetMode changes how much is kept of the calls that begin from now on.
 func (l *Log) SetMode(mode Mode) { l.mode.Store(&mode) }
 
-// Tell has a function hear of each call that ends, also of those that are not kept. It must not block. Tell is called before
-// the first call begins.
+// Tell has a function hear of each call that ends, also of those that are not kept. It must not block. Tell is called
+// before the first call begins.
 func (l *Log) Tell(told func(*Call)) { l.told = told }
 
 // Mode is how much is wanted of the calls that begin now.
@@ -59,8 +59,8 @@ func (l *Log) Mode() Mode {
 	return mode
 }
 
-// Note has a call seen as one that is under way, from the first time on, and notes what else has become known of it. Between
-// that and End nobody else changes c.
+// Note has a call seen as one that is under way, from the first time on, and notes what else has become known of it.
+// Between that and End nobody else changes c.
 func (l *Log) Note(c *Call, note func(c *Call)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +106,8 @@ type Filter struct {
 	Limit                 int // how many at most, the last; 0 is all
 }
 
-// Wants reports whether a call is one that is wanted, as far as that call alone says so. A tool is named by a part of its name.
+// Wants reports whether a call is one that is wanted, as far as that call alone says so. A tool is named by a part of
+// its name.
 func (f *Filter) Wants(c *Call) bool {
 	is := func(want, got string) bool { return want == "" || strings.EqualFold(want, got) }
 	return is(f.Toolbox, c.Toolbox) && is(f.Server, c.Server) && is(f.User, c.User) && is(f.Session, c.Session) &&
@@ -175,8 +176,8 @@ func (l *Log) Last() uint64 {
 	return last
 }
 
-// Follow hands on each call that ends after that of the number, until ctx ends or the function returns an error, which Follow returns. missed
-// is how many calls ended before this one that the function was too slow for; then call is nil.
+// Follow hands on each call that ends after that of the number, until ctx ends or the function returns an error, which
+// Follow returns. missed is how many calls ended before this one that the function was too slow for; then call is nil.
 func (l *Log) Follow(ctx context.Context, last uint64, f Filter, to func(call *Call, missed uint64) error) error {
 	for {
 		select {

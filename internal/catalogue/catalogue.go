@@ -24,14 +24,12 @@ const (
 	maxFile  = 16 << 20
 	maxTotal = 64 << 20
 	maxAge   = 90 * 24 * time.Hour
-	// touchAfter is how old the mark of the last use may become before it is
-	// renewed by reading.
+	// touchAfter is how old the mark of the last use may become before it is renewed by reading.
 	touchAfter = 24 * time.Hour
 )
 
-// Key names an entry: how the server is started or reached, and for which
-// client. Both are digests, so that nothing of what they were made from can be
-// read from the name of a file.
+// Key names an entry: how the server is started or reached, and for which client. Both are digests, so that nothing of
+// what they were made from can be read from the name of a file.
 type Key struct {
 	// Server and Client are lower-case hexadecimal digits, as [Digest] gives them.
 	Server, Client string
@@ -39,22 +37,20 @@ type Key struct {
 
 func (k Key) String() string { return k.Server + "-" + k.Client }
 
-// Digest gives the part of a Key for what tells a server, or a client, from
-// others.
+// Digest gives the part of a Key for what tells a server, or a client, from others.
 func Digest(of []byte) string {
 	sum := sha256.Sum256(of)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Catalogue is one folder of entries. It is safe for concurrent use, also by
-// several processes.
+// Catalogue is one folder of entries. It is safe for concurrent use, also by several processes.
 type Catalogue struct {
 	dir string
 	log zerolog.Logger
 }
 
-// New gives the catalogue in a folder, which is made when something is put
-// there. What cannot be read or kept is said to log, at debug.
+// New gives the catalogue in a folder, which is made when something is put there. What cannot be read or kept is said
+// to log, at debug.
 func New(dir string, log zerolog.Logger) *Catalogue { return &Catalogue{dir: dir, log: log} }
 
 const suffix = ".mcp"
@@ -110,12 +106,10 @@ func (c *Catalogue) write(k Key, e *Entry) error {
 	return openfile.Cache(c.path(k), data) // what a power failure tears is not read
 }
 
-// abandoned is how old a file must be that was begun and not finished before
-// it is taken for one whose writer is gone.
+// abandoned is how old a file must be that was begun and not finished before it is taken for one whose writer is gone.
 const abandoned = time.Hour
 
-// prune removes what is too old, and then what was used longest ago until the
-// rest is not too much.
+// prune removes what is too old, and then what was used longest ago until the rest is not too much.
 func (c *Catalogue) prune(now time.Time) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

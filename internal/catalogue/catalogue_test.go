@@ -169,8 +169,8 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// What is not exactly a file of this program for this server is as good as
-// none, is said so, and is replaced by the next Put.
+// What is not exactly a file of this program for this server is as good as none, is said so, and is replaced by the
+// next Put.
 func TestBadFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	var log bytes.Buffer

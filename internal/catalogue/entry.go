@@ -19,31 +19,28 @@ type Entry struct {
 	Seen time.Time
 	// Version is the protocol revision that was agreed on.
 	Version string
-	// Mute says that it ended or stayed silent when it was asked by
-	// server/discover.
+	// Mute says that it ended or stayed silent when it was asked by server/discover.
 	Mute bool
-	// Late says that the server was not seen, and waited for in vain at that
-	// time. Its lists are then those of another program in its place, if any.
+	// Late says that the server was not seen, and waited for in vain at that time. Its lists are then those of another
+	// program in its place, if any.
 	Late bool
 	// Program tells the file that was started from another in its place.
 	Program string
 	// Capabilities is the JSON object that it declared; nil for none.
 	Capabilities json.RawMessage
-	// Info is the JSON object by which it names itself, and Instructions the JSON string of what it says of its use; nil
-	// for none.
+	// Info is the JSON object by which it names itself, and Instructions the JSON string of what it says of its use;
+	// nil for none.
 	Info, Instructions json.RawMessage
-	// Lists are the entries of its lists as it wrote them, by the name that a
-	// list has in its result: "tools", "resources", "resourceTemplates",
-	// "prompts".
+	// Lists are the entries of its lists as it wrote them, by the name that a list has in its result: "tools",
+	// "resources", "resourceTemplates", "prompts".
 	Lists map[string][]json.RawMessage
 }
 
-// magic begins a file; the digest of all that follows the line comes after it.
-// The number counts the forms of the rest.
+// magic begins a file; the digest of all that follows the line comes after it. The number counts the forms of the rest.
 const magic = "workbench catalogue 1 "
 
-// document is the rest of a file. Its lists are written by hand: encoding/json
-// would change the bytes that servers wrote.
+// document is the rest of a file. Its lists are written by hand: encoding/json would change the bytes that servers
+// wrote.
 type document struct {
 	Key          string                       `json:"key"`
 	Seen         int64                        `json:"seen"`

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Listing finds the entries of servers whose clients are not known. It reads the folder once, when it is first asked, however
-// many servers it is asked for; what is put there later is none of it. It is safe for concurrent use.
+// Listing finds the entries of servers whose clients are not known. It reads the folder once, when it is first asked,
+// however many servers it is asked for; what is put there later is none of it. It is safe for concurrent use.
 type Listing struct {
 	c    *Catalogue
 	keys func() map[string][]Key // of each server, by name

@@ -1,5 +1,5 @@
-// Package checkout tells which git repository and branch a folder is in, by the files of git alone: git itself need not be
-// there, and nothing is run.
+// Package checkout tells which git repository and branch a folder is in, by the files of git alone: git itself need not
+// be there, and nothing is run.
 package checkout
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// Of returns the name of the folder that holds the repository, and the branch, or the beginning of the commit where none is
-// checked out. Both are "" for a folder that is in no repository.
+// Of returns the name of the folder that holds the repository, and the branch, or the beginning of the commit where
+// none is checked out. Both are "" for a folder that is in no repository.
 func Of(dir string) (repository, branch string) {
 	for {
 		git := filepath.Join(dir, ".git")

@@ -26,8 +26,8 @@ type command struct {
 	rules *sandbox.Rules // nil if there are none
 }
 
-// resolve finds what the Spec means. It looks before starting because the system's own answer to a missing command,
-// a missing interpreter and a missing directory is the same.
+// resolve finds what the Spec means. It looks before starting because the system's own answer to a missing command, a
+// missing interpreter and a missing directory is the same.
 func resolve(spec Spec) (command, error) {
 	cmd := command{
 		argv: append([]string{spec.Command}, spec.Args...),
@@ -129,8 +129,8 @@ func lineReason(line string) string {
 	return fmt.Sprintf(`not found: arguments belong in args, not in the command: "command": %q, "args": %s`, words[0], args)
 }
 
-// someFolders is how many folders of a PATH an error names: all of the short one
-// that desktops start programs with, and enough to know a long one by.
+// someFolders is how many folders of a PATH an error names: all of the short one that desktops start programs with, and
+// enough to know a long one by.
 const someFolders = 5
 
 // folders names the first folders of a PATH.

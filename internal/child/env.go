@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// safeUnix and safeWindows name what a program needs to find its files, its language and the network, and what
-// holds no secret. Beyond the list of the official MCP SDKs there are the locale, the XDG directories, temporary
-// files, time zone, extra certificates and proxies, without which servers fail at many workplaces. Left out on
-// purpose: whatever gives access by being known (SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, DISPLAY, tokens) and
-// whatever changes which code runs (LD_*, DYLD_*, NODE_OPTIONS, PYTHON*). A server that needs those declares them.
+// safeUnix and safeWindows name what a program needs to find its files, its language and the network, and what holds no
+// secret. Beyond the list of the official MCP SDKs there are the locale, the XDG directories, temporary files, time
+// zone, extra certificates and proxies, without which servers fail at many workplaces. Left out on purpose: whatever
+// gives access by being known (SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, DISPLAY, tokens) and whatever changes which
+// code runs (LD_*, DYLD_*, NODE_OPTIONS, PYTHON*). A server that needs those declares them.
 func safeUnix() []string {
 	return []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LANGUAGE",

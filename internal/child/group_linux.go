@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Control groups (cgroups(7), version 2) hold what a process starts, whatever it does to its session, its parents and its
-// marks. A guard makes one for itself where it may, which is below its own one, and in that one for each tree. It keeps a
-// lock on its own, by which others see that it lives.
+// Control groups (cgroups(7), version 2) hold what a process starts, whatever it does to its session, its parents and
+// its marks. A guard makes one for itself where it may, which is below its own one, and in that one for each tree. It
+// keeps a lock on its own, by which others see that it lives.
 
 const groupPrefix = "workbench-"
 

@@ -98,9 +98,9 @@ func deadChild() int {
 	}
 }
 
-// sweep kills what is below us and cannot belong to a tree that is there: orphans that gave up their mark, as another guard
-// does, and were born before each of those trees. Where processes of several servers give up their marks, it cannot be told
-// which is whose, and they end with the last server that they may be of.
+// sweep kills what is below us and cannot belong to a tree that is there: orphans that gave up their mark, as another
+// guard does, and were born before each of those trees. Where processes of several servers give up their marks, it
+// cannot be told which is whose, and they end with the last server that they may be of.
 func (g *guard) sweep() {
 	end, again := time.Now().Add(killMax), 3 // where the parents of others are hidden no list is whole
 	for pause := time.Millisecond; time.Now().Before(end); pause = min(2*pause, 50*time.Millisecond) {
@@ -119,8 +119,8 @@ func (g *guard) sweep() {
 	}
 }
 
-// whole reports whether a list has the parents of all that are in it. Of one that ended while the others were listed, a child
-// is ours by now and does not look like it.
+// whole reports whether a list has the parents of all that are in it. Of one that ended while the others were listed, a
+// child is ours by now and does not look like it.
 func whole(all []process) bool {
 	there := map[int]bool{0: true} // of another namespace
 	for _, p := range all {

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// A Guard starts processes that end with us, however we end: by returning, by a panic, by SIGKILL to us or to our
-// whole process group. It does so through one other process, the guard, which is this program run again, in a
-// session of its own. The guard is the parent of all it starts; a socket between us is its lifeline, and when that
-// ends it ends everything below it: what has not ended after 0.3 seconds gets SIGTERM, what has not after 1.3 SIGKILL.
+// A Guard starts processes that end with us, however we end: by returning, by a panic, by SIGKILL to us or to our whole
+// process group. It does so through one other process, the guard, which is this program run again, in a session of its
+// own. The guard is the parent of all it starts; a socket between us is its lifeline, and when that ends it ends
+// everything below it: what has not ended after 0.3 seconds gets SIGTERM, what has not after 1.3 SIGKILL.
 //
 //	us ◄──── pipes: stdin, stdout, stderr ────► process, its descendants
 //	 │                                             ▲
 //	 └─ socket: start, stop ──► guard ── parent of ┘
 //	       started, exited ◄──
 //
-// What the guard starts has a umask of 077 and writes no core files. On Linux it is found again whatever it does: it
-// is adopted by the guard when its parent dies, carries a mark that shows which process it came from, and is in a control
-// group of that process, where one can be made. Elsewhere a
-// descendant that left session and group and lost its parent before anybody looked is not found.
+// What the guard starts has a umask of 077 and writes no core files. On Linux it is found again whatever it does: it is
+// adopted by the guard when its parent dies, carries a mark that shows which process it came from, and is in a control
+// group of that process, where one can be made. Elsewhere a descendant that left session and group and lost its parent
+// before anybody looked is not found.
 //
 // If the guard itself is killed, its processes are too, which is reported as their exits, and the next Start makes
-// another guard. If it is stopped, we have it go on, and on Linux the system does when we are killed at that moment. What
-// remains when we are killed: on other Unixes a guard that is stopped just then, and everywhere one that is frozen or is
-// stopped later, hold their processes until they are continued; and where guard and owner are killed at once, what the
-// processes started outlives them unless there is a control group, which the next guard ends.
+// another guard. If it is stopped, we have it go on, and on Linux the system does when we are killed at that moment.
+// What remains when we are killed: on other Unixes a guard that is stopped just then, and everywhere one that is frozen
+// or is stopped later, hold their processes until they are continued; and where guard and owner are killed at once,
+// what the processes started outlives them unless there is a control group, which the next guard ends.
 type Guard struct {
 	argv []string
 
@@ -106,8 +106,8 @@ func (g *Guard) hastenLocked() {
 	}
 }
 
-// Close ends the guard, and with it all processes that it started and that run still. It returns when they are gone.
-// It may be called again.
+// Close ends the guard, and with it all processes that it started and that run still. It returns when they are gone. It
+// may be called again.
 func (g *Guard) Close() {
 	g.mu.Lock()
 	g.closed = true

@@ -75,8 +75,8 @@ type order struct {
 }
 
 // serve does what it is told until the lifeline ends. Processes are started from one thread that lasts as long as we
-// do, because the signal that they get when their parent dies (prctl(2), PR_SET_PDEATHSIG) is sent when the thread
-// that started them does. A start can take its time; orders to stop do not wait for it.
+// do, because the signal that they get when their parent dies (prctl(2), PR_SET_PDEATHSIG) is sent when the thread that
+// started them does. A start can take its time; orders to stop do not wait for it.
 func (g *guard) serve() {
 	runtime.LockOSThread() // for ever
 	memory := footprint.New()

@@ -88,8 +88,8 @@ func helper(mode string, args []string) int {
 	return 0
 }
 
-// guard is the guard process. A data race in it ends it, which no test that uses it survives; its report alone would
-// be seen by nobody.
+// guard is the guard process. A data race in it ends it, which no test that uses it survives; its report alone would be
+// seen by nobody.
 func guard(run func() int) int {
 	const halt = "GORACE=halt_on_error=1"
 	if !slices.Contains(os.Environ(), halt) {

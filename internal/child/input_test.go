@@ -11,8 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
-// Whoever waits for the end of an input learns of it, however it comes, and not
-// before.
+// Whoever waits for the end of an input learns of it, however it comes, and not before.
 func TestWaitInput(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("whether a pipe has lost its reader can be told on Linux")

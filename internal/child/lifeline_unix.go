@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lifeline is an end of the socket between a Guard and its guard. Package net would do the same, but a program that imports
-// it is initialised late: see package guardian.
+// lifeline is an end of the socket between a Guard and its guard. Package net would do the same, but a program that
+// imports it is initialised late: see package guardian.
 //
 // A call that a signal interrupts is made again at once, and not when the poller says so: it has said so already.
 type lifeline struct {

@@ -77,10 +77,10 @@ func newLink(argv []string) (*link, error) {
 	sealDescriptors()
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, unix.SIGCHLD) // before there is anything to stop
-	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment of ours: it
-	// needs none, and passes none on; with one processor Go takes less memory. The root directory: it keeps no file system
-	// from being unmounted. SIGCONT when we die, or the thread does that started it: a guard that is stopped then would not
-	// see that the lifeline has ended.
+	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment of ours:
+	// it needs none, and passes none on; with one processor Go takes less memory. The root directory: it keeps no file
+	// system from being unmounted. SIGCONT when we die, or the thread does that started it: a guard that is stopped
+	// then would not see that the lifeline has ended.
 	process, err := os.StartProcess(guardPath(argv[0]), argv, &os.ProcAttr{
 		Dir: "/", Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(unix.SIGCONT),
 	})
@@ -106,8 +106,8 @@ func newLink(argv []string) (*link, error) {
 	return l, nil
 }
 
-// wake has the guard go on whenever somebody stops it. SIGCHLD may tell of another child or of another change; SIGCONT does
-// nothing to a guard that runs.
+// wake has the guard go on whenever somebody stops it. SIGCHLD may tell of another child or of another change; SIGCONT
+// does nothing to a guard that runs.
 func (l *link) wake(stopped chan os.Signal) {
 	defer signal.Stop(stopped)
 	for {

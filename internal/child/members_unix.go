@@ -30,8 +30,8 @@ func (t *tree) members() []process {
 }
 
 // pick returns those of all that are in the tree, and notes that they were seen: the process itself until it is reaped,
-// and all living ones that descend from a member, carry the tree's mark, are in its session, process group
-// or control group, or were seen in it before.
+// and all living ones that descend from a member, carry the tree's mark, are in its session, process group or control
+// group, or were seen in it before.
 func (t *tree) pick(all []process, held bool) []process {
 	in, grouped := map[int]bool{}, map[int]bool{}
 	t.group.members(grouped)
@@ -84,8 +84,8 @@ func addDescendants(all []process, in map[int]bool) {
 	}
 }
 
-// lister lists processes for many trees at once: those that ask while a list is being made share the next one.
-// The zero value is ready.
+// lister lists processes for many trees at once: those that ask while a list is being made share the next one. The zero
+// value is ready.
 type lister struct {
 	making sync.Mutex
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// A Process is one started process with its descendants. Call Stop when done with it, also after it died by
-// itself: that closes our ends of its pipes and tells what is left of it.
+// A Process is one started process with its descendants. Call Stop when done with it, also after it died by itself:
+// that closes our ends of its pipes and tells what is left of it.
 type Process struct {
 	stdin, stdout *os.File
 	stderr        *os.File
@@ -84,13 +84,13 @@ func start(spec Spec, begin func(command, []*os.File) (*life, root, error)) (*Pr
 	return p, nil
 }
 
-// Stdin returns the end of the pipe that the process reads from. Write deadlines work. Stop closes it, and so does
-// the end of the process.
+// Stdin returns the end of the pipe that the process reads from. Write deadlines work. Stop closes it, and so does the
+// end of the process.
 func (p *Process) Stdin() *os.File { return p.stdin }
 
-// Stdout returns the end of the pipe that the process writes to. Read deadlines work. Soon after the process has
-// ended and what it wrote has been read, reading ends, with io.EOF or, where a surviving descendant holds the pipe,
-// with os.ErrDeadlineExceeded. Stop closes it, when a pending Read ends with os.ErrClosed.
+// Stdout returns the end of the pipe that the process writes to. Read deadlines work. Soon after the process has ended
+// and what it wrote has been read, reading ends, with io.EOF or, where a surviving descendant holds the pipe, with
+// os.ErrDeadlineExceeded. Stop closes it, when a pending Read ends with os.ErrClosed.
 func (p *Process) Stdout() *os.File { return p.stdout }
 
 // WaitInput returns when nobody can read any more what is written to Stdin: the process has closed it, or ended, or
@@ -125,8 +125,8 @@ func (p *Process) Exit() Exit {
 // tailWait bounds how long Tail waits for the last words of a process that has ended.
 const tailWait = 100 * time.Millisecond
 
-// Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included.
-// Lines that are empty once they are clean are left out. After Done it holds the last words.
+// Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included. Lines that
+// are empty once they are clean are left out. After Done it holds the last words.
 func (p *Process) Tail() foreign.Words {
 	select {
 	case <-p.life.exited:
@@ -141,8 +141,8 @@ func (p *Process) Tail() foreign.Words {
 
 // Stop ends the process and all its descendants: it closes stdin, waits grace.EOF, sends SIGTERM, waits grace.Term,
 // sends SIGKILL until nothing is left, for two seconds at most. The end of ctx skips the waiting but not the killing.
-// It returns when all is over, nil or a *SurvivorError. Calls after the first wait for it and return the same;
-// their ctx can hurry it, their grace is ignored.
+// It returns when all is over, nil or a *SurvivorError. Calls after the first wait for it and return the same; their
+// ctx can hurry it, their grace is ignored.
 func (p *Process) Stop(ctx context.Context, grace Grace) error {
 	if p.firstStop() {
 		p.root.stop(grace.withDefaults())
@@ -209,9 +209,9 @@ const (
 	drainStop = 250 * time.Millisecond // the same once Stop was called, when there may be no reader any more
 )
 
-// drain waits until the outputs are read to their end. A descendant may hold them open for ever, so reading is cut
-// off after drainIdle, but not before what is in the pipes has been read: these may be the last answers of a server
-// that has exited in good order, on their way to a slow client.
+// drain waits until the outputs are read to their end. A descendant may hold them open for ever, so reading is cut off
+// after drainIdle, but not before what is in the pipes has been read: these may be the last answers of a server that
+// has exited in good order, on their way to a slow client.
 func (p *Process) drain() {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, drainIdle/2) {

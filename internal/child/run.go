@@ -33,8 +33,8 @@ type Runner struct {
 // errTooMuch ends a program that writes without end.
 var errTooMuch = fmt.Errorf("it wrote more than %d bytes and was stopped", maxOutput)
 
-// Run runs a program and returns what it wrote. A program that fails is an error, with the end of what it wrote to standard
-// error. Nothing of the process is left when Run returns.
+// Run runs a program and returns what it wrote. A program that fails is an error, with the end of what it wrote to
+// standard error. Nothing of the process is left when Run returns.
 func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 	limit := cmp.Or(p.Timeout, runTime)
 	ctx, done := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s and was stopped", limit))

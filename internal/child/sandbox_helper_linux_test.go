@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempts tries all that a sandbox is to allow or deny, and says of each what came of it. Its arguments are where things
-// are, NAME=VALUE.
+// attempts tries all that a sandbox is to allow or deny, and says of each what came of it. Its arguments are where
+// things are, NAME=VALUE.
 func attempts(args []string) {
 	at := make(map[string]string)
 	for _, arg := range args {

@@ -166,7 +166,8 @@ func TestSandboxIsTheReason(t *testing.T) {
 	}
 }
 
-// The thread that a process was started on lives as long as the process does, and others are started unconfined meanwhile.
+// The thread that a process was started on lives as long as the process does, and others are started unconfined
+// meanwhile.
 func TestSandboxBesideOthers(t *testing.T) {
 	p := newPlace(t)
 	plan, err := sandbox.NewPlan(p.request)

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// Look says, without starting it, why the process of the Spec could not be started; nil if nothing is known against it. Every
-// error is a *StartError.
+// Look says, without starting it, why the process of the Spec could not be started; nil if nothing is known against it.
+// Every error is a *StartError.
 func (s Spec) Look() error {
 	path, err := s.Path()
 	if err != nil {

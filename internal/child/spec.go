@@ -17,7 +17,8 @@ type Spec struct {
 	Env     []string // the whole environment as KEY=VALUE; nothing is inherited
 	Dir     string   // working directory; "" is ours
 
-	// Sandbox, if not nil, is what the process and its descendants may do. What the system cannot enforce of it is left out.
+	// Sandbox, if not nil, is what the process and its descendants may do. What the system cannot enforce of it is left
+	// out.
 	Sandbox *sandbox.Rules
 
 	// Hide, if not nil, takes out of a line of the process's stderr what nobody is to read, such as secrets.

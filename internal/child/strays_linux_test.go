@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
-// What left its parent, its session and its mark behind ends with its server all the same, while servers that were started
-// after go on.
+// What left its parent, its session and its mark behind ends with its server all the same, while servers that were
+// started after go on.
 func TestFaultG31_EscapedProcess(t *testing.T) {
 	g := child.NewGuard([]string{os.Args[0], "helper", "bareguard"})
 	t.Cleanup(g.Close)

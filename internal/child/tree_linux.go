@@ -18,8 +18,8 @@ func (t *tree) await() {
 	t.reap()
 }
 
-// reap reaps the process, which is dead. Until then it keeps its number, so that whoever has the lock and finds it
-// held can use the number.
+// reap reaps the process, which is dead. Until then it keeps its number, so that whoever has the lock and finds it held
+// can use the number.
 func (t *tree) reap() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -65,8 +65,8 @@ func newGate() gate { return gate{new(sync.Once), make(chan struct{})} }
 func (g gate) open() { g.once.Do(func() { close(g.c) }) }
 
 // begin starts the process. It leads a session of its own: the session is inherited by more descendants than the
-// process group is, because a shell with job control makes groups, and it has no terminal to read from or to
-// be stopped by. If dies is not 0, the system sends that signal when the calling thread ends, where it can.
+// process group is, because a shell with job control makes groups, and it has no terminal to read from or to be stopped
+// by. If dies is not 0, the system sends that signal when the calling thread ends, where it can.
 func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 	sealDescriptors()
 	fds := make([]uintptr, len(files))
@@ -98,8 +98,8 @@ func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 	return nil
 }
 
-// sealDescriptors keeps the child from inheriting what we ourselves were started with. What Go opens is closed on
-// exec anyway; a client that starts us may have left its own files, sockets and pipes open.
+// sealDescriptors keeps the child from inheriting what we ourselves were started with. What Go opens is closed on exec
+// anyway; a client that starts us may have left its own files, sockets and pipes open.
 func sealDescriptors() {
 	if closeRange(3) == nil {
 		return
@@ -208,8 +208,8 @@ func (t *tree) hurried() bool {
 	}
 }
 
-// kill sends SIGKILL until nothing is left, and returns what is left after killMax. It repeats because a descendant
-// may be born between looking and killing.
+// kill sends SIGKILL until nothing is left, and returns what is left after killMax. It repeats because a descendant may
+// be born between looking and killing.
 func (t *tree) kill() []int {
 	end := time.Now().Add(killMax)
 	for round, pause := 0, time.Millisecond; ; round, pause = round+1, min(2*pause, 50*time.Millisecond) {

@@ -121,8 +121,8 @@ func (t *tree) stop(grace Grace) { t.asked <- grace }
 
 func (t *tree) hurry() { t.once.Do(func() { close(t.rush) }) }
 
-// run owns the tree until it is gone. A process without a window or console has nothing like SIGTERM, so that the
-// whole grace follows the end of stdin.
+// run owns the tree until it is gone. A process without a window or console has nothing like SIGTERM, so that the whole
+// grace follows the end of stdin.
 func (t *tree) run() {
 	defer close(t.gone)
 	defer windows.CloseHandle(t.job)

@@ -25,9 +25,9 @@ type Found struct {
 	Notes  []Note
 }
 
-// Merge makes one of entries that say the same, and gives names that none other has in its toolbox. Entries of workbench itself
-// are left out. Box chooses the toolbox of an entry of a client; nil leaves that to the kind of the server. Taken reports
-// whether a name is taken by another server.
+// Merge makes one of entries that say the same, and gives names that none other has in its toolbox. Entries of
+// workbench itself are left out. Box chooses the toolbox of an entry of a client; nil leaves that to the kind of the
+// server. Taken reports whether a name is taken by another server.
 func Merge(entries []Entry, client func(Entry) string, box func(Entry) Kind, taken func(box, name string, s Server) bool) []Found {
 	patterns := newPatterns()
 	var all []Found

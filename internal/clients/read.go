@@ -17,8 +17,8 @@ type Source struct {
 	System  System
 }
 
-// Read returns the servers of a file, in its order, and what is to be said of the file as a whole. Each member of an entry is
-// carried over or has a note. The error says where the file cannot be read.
+// Read returns the servers of a file, in its order, and what is to be said of the file as a whole. Each member of an
+// entry is carried over or has a note. The error says where the file cannot be read.
 func Read(src Source) ([]Entry, []Note, error) {
 	var faults document.Faults
 	name := src.Path

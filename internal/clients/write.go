@@ -22,7 +22,8 @@ type Own struct {
 	Token   string
 }
 
-// OwnEntry returns the entry of workbench as the client's file has it, as JSON. It is nil where an address cannot be written.
+// OwnEntry returns the entry of workbench as the client's file has it, as JSON. It is nil where an address cannot be
+// written.
 func (c Client) OwnEntry(own Own) []byte {
 	f := c.Form
 	var out bytes.Buffer

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/clients"
 )
 
-// The entry of workbench in an empty file of each client is that of a golden file, is read again as what it is, and is taken out
-// of a file that has others, byte for byte.
+// The entry of workbench in an empty file of each client is that of a golden file, is read again as what it is, and is
+// taken out of a file that has others, byte for byte.
 func TestOwnEntry(t *testing.T) {
 	stdio := clients.Own{Command: "/usr/local/bin/workbench", Args: []string{"serve"}}
 	remote := clients.Own{URL: "https://desk.example.com/mcp", Token: "t0ken"}

@@ -14,16 +14,15 @@ import (
 type Fault struct {
 	// Path is the JSON Pointer (RFC 6901) of the value; "" is the whole file.
 	Path string `json:"path"`
-	// Line and Column count from 1; columns are characters. Both are 0 where
-	// the place is unknown, as for a file that could not be read.
+	// Line and Column count from 1; columns are characters. Both are 0 where the place is unknown, as for a file that
+	// could not be read.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Message says what is wrong, in a few words and without the place.
 	Message string `json:"message"`
 }
 
-// String gives the fault as "line:column: path: message", without the parts
-// that are unknown.
+// String gives the fault as "line:column: path: message", without the parts that are unknown.
 func (f Fault) String() string {
 	var b strings.Builder
 	if f.Line > 0 {
@@ -49,17 +48,16 @@ func (fs *Faults) Add(n *Node, path, format string, args ...any) {
 	*fs = append(*fs, f)
 }
 
-// maxFaults bounds how many faults of one file are told, maxSuggestions for
-// how many of them a name is looked for that could have been meant, and
-// maxCandidates among how many names.
+// maxFaults bounds how many faults of one file are told, maxSuggestions for how many of them a name is looked for that
+// could have been meant, and maxCandidates among how many names.
 const (
 	maxFaults      = 200
 	maxSuggestions = 20
 	maxCandidates  = 500
 )
 
-// Sorted gives the faults in the order of the file, each once, and behind the
-// most that are told the number of the others.
+// Sorted gives the faults in the order of the file, each once, and behind the most that are told the number of the
+// others.
 func (fs Faults) Sorted() []Fault {
 	slices.SortStableFunc(fs, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),

@@ -19,8 +19,8 @@ type jsonReader struct {
 	nodes  int
 }
 
-// readJSON parses JSON, which in settings may have comments and trailing commas. What is none is one fault, and then there
-// is no node.
+// readJSON parses JSON, which in settings may have comments and trailing commas. What is none is one fault, and then
+// there is no node.
 func readJSON(at *cursor, fs *Faults, settings bool) *Node {
 	data := at.data
 	if i := TooDeep(data, maxDepth); i >= 0 {

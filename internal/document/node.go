@@ -26,15 +26,15 @@ func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// maxDepth bounds how deep a document may be nested, and maxNodes how many
-// values it may hold once YAML aliases are expanded.
+// maxDepth bounds how deep a document may be nested, and maxNodes how many values it may hold once YAML aliases are
+// expanded.
 const (
 	maxDepth = 100
 	maxNodes = 200_000
 )
 
-// A Node is a value of a document and the place where it begins. JSON and
-// YAML files both become nodes, so all that follows knows one form only.
+// A Node is a value of a document and the place where it begins. JSON and YAML files both become nodes, so all that
+// follows knows one form only.
 type Node struct {
 	Kind    Kind
 	Value   string // of a text; the literal of a number or boolean
@@ -142,8 +142,8 @@ func (n *Node) Decoded() any {
 	return nil
 }
 
-// AppendJSON appends the value as compact JSON, with members in the order of
-// the file and numbers as they are written there.
+// AppendJSON appends the value as compact JSON, with members in the order of the file and numbers as they are written
+// there.
 func (n *Node) AppendJSON(dst []byte) []byte {
 	switch n.Kind {
 	case Boolean, Number:
@@ -174,8 +174,8 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// At finds the value that the tokens of a JSON Pointer lead to. Where they
-// lead nowhere it returns the last value on the way.
+// At finds the value that the tokens of a JSON Pointer lead to. Where they lead nowhere it returns the last value on
+// the way.
 func (n *Node) At(tokens []string) *Node {
 	for _, token := range tokens {
 		var next *Node
@@ -195,8 +195,7 @@ func (n *Node) At(tokens []string) *Node {
 	return n
 }
 
-// KeyOf returns a Node that stands where the key is written, for faults that
-// concern the key itself.
+// KeyOf returns a Node that stands where the key is written, for faults that concern the key itself.
 func (n *Node) KeyOf(key string) *Node {
 	for _, m := range n.Members {
 		if m.Key == key {

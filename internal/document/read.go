@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFileSize is how many bytes a file may have, and MaxSettings how many a file of settings may have: some programs keep
-// all that they know in theirs.
+// MaxFileSize is how many bytes a file may have, and MaxSettings how many a file of settings may have: some programs
+// keep all that they know in theirs.
 const (
 	MaxFileSize = 1 << 20
 	MaxSettings = 32 << 20
@@ -21,15 +21,14 @@ var (
 	errMany = errors.New("more than " + strconv.Itoa(maxNodes) + " values")
 )
 
-// Read parses one file. The name decides the language: .yaml and .yml are
-// YAML, .json is JSON, and with any other name the first character does. The
-// name is not opened. A file that cannot be read is one fault, and nil.
+// Read parses one file. The name decides the language: .yaml and .yml are YAML, .json is JSON, and with any other name
+// the first character does. The name is not opened. A file that cannot be read is one fault, and nil.
 func Read(name string, data []byte, fs *Faults) *Node {
 	return read(name, data, fs, false)
 }
 
-// ReadSettings parses a file of settings that another program reads too: JSON with comments and trailing commas, YAML, or
-// TOML. The name decides as for [Read], and a .toml is TOML. A file that cannot be read is one fault, and nil.
+// ReadSettings parses a file of settings that another program reads too: JSON with comments and trailing commas, YAML,
+// or TOML. The name decides as for [Read], and a .toml is TOML. A file that cannot be read is one fault, and nil.
 func ReadSettings(name string, data []byte, fs *Faults) *Node {
 	return read(name, data, fs, true)
 }

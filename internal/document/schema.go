@@ -13,20 +13,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// A Schema judges documents by a JSON Schema and words what it finds. Any
-// number of goroutines may use one. Beside the keywords of JSON Schema it knows
-// errorMessage, the words for a pattern that does not match.
+// A Schema judges documents by a JSON Schema and words what it finds. Any number of goroutines may use one. Beside the
+// keywords of JSON Schema it knows errorMessage, the words for a pattern that does not match.
 type Schema struct {
-	// Unknown, if not nil, words the fault of a key of n that the schema does
-	// not know; "" leaves it to the Schema. It is set before the first Check.
+	// Unknown, if not nil, words the fault of a key of n that the schema does not know; "" leaves it to the Schema. It
+	// is set before the first Check.
 	Unknown func(n *Node, key string) string
 
 	schema *jsonschema.Schema
 	raw    any // the schema itself, to look up which keys an object may have
 }
 
-// NewSchema compiles a schema that is part of the program, and panics where
-// it is none. The name appears in nothing that a Schema says.
+// NewSchema compiles a schema that is part of the program, and panics where it is none. The name appears in nothing
+// that a Schema says.
 func NewSchema(name string, text []byte) *Schema {
 	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -96,8 +95,8 @@ func (c *Schema) report(e *jsonschema.ValidationError, doc *Node, fs *Faults) {
 	fs.Add(at, path, "%s, got %s%s", must, got, hint)
 }
 
-// requiredNames returns the names that an anyOf asks for when all of its
-// branches only ask for a key to be there, and nil otherwise.
+// requiredNames returns the names that an anyOf asks for when all of its branches only ask for a key to be there, and
+// nil otherwise.
 func requiredNames(e *jsonschema.ValidationError) []string {
 	var names []string
 	for _, cause := range e.Causes {

@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Expectation words what a JSON Schema finds wrong with a value: what must be, and what is instead. It is the only place
-// that has words for the keywords of JSON Schema.
+// Expectation words what a JSON Schema finds wrong with a value: what must be, and what is instead. It is the only
+// place that has words for the keywords of JSON Schema.
 func Expectation(k jsonschema.ErrorKind, value any) (must, got string) {
 	if must, got = expectation(k); got == "" {
 		got = Brief(value)

@@ -19,8 +19,7 @@ type yamlReader struct {
 	open   map[*yaml.Node]bool // aliases being expanded, to refuse cycles
 }
 
-// readYAML parses data. YAML that cannot be read is one fault, and then there
-// is no node.
+// readYAML parses data. YAML that cannot be read is one fault, and then there is no node.
 func readYAML(data []byte, fs *Faults) *Node {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
@@ -52,8 +51,7 @@ func readYAML(data []byte, fs *Faults) *Node {
 	return n
 }
 
-// yamlError takes the line out of the text of a YAML error, the only place
-// where the library tells it.
+// yamlError takes the line out of the text of a YAML error, the only place where the library tells it.
 func yamlError(err error) (line int, reason string) {
 	reason = strings.TrimPrefix(err.Error(), "yaml: ")
 	rest, ok := strings.CutPrefix(reason, "line ")
@@ -134,8 +132,8 @@ func (r *yamlReader) mapping(n *Node, y *yaml.Node, depth int) (*Node, error) {
 
 var errTag = errors.New("the value does not fit its tag")
 
-// scalar converts a plain or quoted scalar by the tag that YAML gives it. What
-// JSON has no type for, such as a date, stays the text that is written.
+// scalar converts a plain or quoted scalar by the tag that YAML gives it. What JSON has no type for, such as a date,
+// stays the text that is written.
 func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
 	n.Kind, n.Value = Text, y.Value
 	switch y.ShortTag() {

@@ -58,8 +58,8 @@ func Parse(data []byte) ([]Var, error) {
 	return vars, nil
 }
 
-// next reads the first line of a text, and those on which its value goes on, and returns what follows them. A line without
-// a variable gives the zero Var.
+// next reads the first line of a text, and those on which its value goes on, and returns what follows them. A line
+// without a variable gives the zero Var.
 func next(text string) (v Var, rest, wrong string) {
 	line, rest, _ := strings.Cut(text, "\n")
 	trimmed := strings.TrimSpace(line)

@@ -6,9 +6,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// What a server asks of a client is a request of its own in the legacy era. In
-// the modern one it stands in the result of the client's request, as an object
-// of method and params, and the answer in the request that is then made again.
+// What a server asks of a client is a request of its own in the legacy era. In the modern one it stands in the result
+// of the client's request, as an object of method and params, and the answer in the request that is then made again.
 
 // Asks reports whether servers ask a client for something by a method.
 func Asks(method string) bool {
@@ -30,8 +29,8 @@ func Question(raw []byte, in wire.Span) (method string, params []byte, err error
 	return method, raw[out[1].Start:out[1].End], nil
 }
 
-// AppendQuestionToLegacy appends the request by which a legacy client is asked
-// what a modern server wants to know; id is the token of its id.
+// AppendQuestionToLegacy appends the request by which a legacy client is asked what a modern server wants to know; id
+// is the token of its id.
 func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte {
 	if len(params) > 0 {
 		// Where a page is to be visited, the legacy era has an id for that.
@@ -45,8 +44,7 @@ func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte
 	return wire.AppendRequest(dst, string(id), method, params)
 }
 
-// AppendQuestionToModern appends a legacy server's request as a modern client
-// finds it in a result.
+// AppendQuestionToModern appends a legacy server's request as a modern client finds it in a result.
 func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
 	o := append(append(wire.Object(wire.NewObject(dst).Member("method")), '"'), append(m.Bytes(m.Method), '"')...)
 	if m.Params.Present() {
@@ -56,8 +54,8 @@ func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
 	return o.End()
 }
 
-// WithoutAnswers gives the edits that take out of a request's params what a modern client puts into them when it makes the
-// request again.
+// WithoutAnswers gives the edits that take out of a request's params what a modern client puts into them when it makes
+// the request again.
 func WithoutAnswers(raw []byte, params wire.Span) []wire.Edit {
 	return without(raw, params, nil, "requestState", "inputResponses")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Era is the rules by which a client and a server speak: those of one revision of the protocol, or of several that differ in
-// little. Whoever has to do with two eras asks them what their rules are, and never which they are.
+// Era is the rules by which a client and a server speak: those of one revision of the protocol, or of several that
+// differ in little. Whoever has to do with two eras asks them what their rules are, and never which they are.
 type Era uint8
 
 // The eras. Unknown is that of a server with which nothing is agreed on yet: it answers no to every question.
@@ -54,8 +54,8 @@ var known = [...]rules{
 	},
 }
 
-// Of gives the era of a revision. A revision that is not spoken here is answered by the rules of the newest era without a
-// handshake that began before it, which has an error for it; an older one is of no era.
+// Of gives the era of a revision. A revision that is not spoken here is answered by the rules of the newest era without
+// a handshake that began before it, which has an error for it; an older one is of no era.
 func Of(revision string) Era {
 	for i, r := range slices.Backward(known[:]) {
 		if e := Era(i); slices.Contains(r.revisions, revision) || e.IsStateless() && revision > r.revisions[0] {
@@ -107,8 +107,8 @@ func Lacks(extension string) *wire.Error {
 // String names the era.
 func (e Era) String() string { return known[e].name }
 
-// Has reports whether the era has a method, of a request or a notification in either direction. A method that no era defines
-// may be an extension, and is for all of them.
+// Has reports whether the era has a method, of a request or a notification in either direction. A method that no era
+// defines may be an extension, and is for all of them.
 func (e Era) Has(method string) bool { return !slices.Contains(known[e].lacks, method) }
 
 // HasHandshake reports whether a session begins with initialize, and what was said then holds for what follows.
@@ -130,8 +130,8 @@ func (e Era) MayAskInResults() bool { return e == Unknown || known[e].asksInResu
 // EndsStreams reports whether over HTTP a request is cancelled by closing its stream.
 func (e Era) EndsStreams() bool { return known[e].endsStreams }
 
-// DecidesTasks reports whether tasks are an extension, by which the server decides what becomes a task; else the request of
-// the client asks for one.
+// DecidesTasks reports whether tasks are an extension, by which the server decides what becomes a task; else the
+// request of the client asks for one.
 func (e Era) DecidesTasks() bool { return known[e].decidesTasks }
 
 // NoResource is the code of the error for a resource that there is not.
@@ -151,8 +151,8 @@ func (e Era) Result(kept bool) wire.Object {
 	return wire.Object(`{"resultType":"complete",`)
 }
 
-// Reply gives the edits that make the reply of a server of the era the reply to a client of another; cacheable says that it
-// answers a request whose results may be kept.
+// Reply gives the edits that make the reply of a server of the era the reply to a client of another; cacheable says
+// that it answers a request whose results may be kept.
 func (e Era) Reply(to Era, m *wire.Message, cacheable bool) []wire.Edit {
 	switch types := known[to].typesResults; {
 	case m.Kind == wire.Failure:

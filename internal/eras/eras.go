@@ -1,9 +1,8 @@
 // Package eras puts a message of one protocol era into the terms of the other.
 //
-// The legacy era is the revisions up to 2025-11-25, which begin with
-// initialize; the modern one is 2026-07-28, whose requests carry in their _meta
-// what the handshake said. The package gives edits (see [wire.Splice]) to a
-// message's own bytes, and leaves alone what is the same in both eras.
+// The legacy era is the revisions up to 2025-11-25, which begin with initialize; the modern one is 2026-07-28, whose
+// requests carry in their _meta what the handshake said. The package gives edits (see [wire.Splice]) to a message's own
+// bytes, and leaves alone what is the same in both eras.
 package eras
 
 import (
@@ -26,9 +25,8 @@ const (
 	ServerInfo   = mcp.MetaKeyServerInfo
 )
 
-// Codes of errors: NoResource is the one that the legacy era has for a resource
-// that there is not, for which the modern one says that the params are invalid;
-// the others refuse a header that does not say what the message does, a request
+// Codes of errors: NoResource is the one that the legacy era has for a resource that there is not, for which the modern
+// one says that the params are invalid; the others refuse a header that does not say what the message does, a request
 // that needs what its client has not declared, and a revision.
 const (
 	NoResource         = mcp.RESOURCE_NOT_FOUND
@@ -37,9 +35,8 @@ const (
 	UnsupportedVersion = mcp.UNSUPPORTED_PROTOCOL_VERSION
 )
 
-// ToLegacy gives the edits that make a request or a notification to a server
-// one of the legacy era. params and meta are where its params and their _meta
-// stand, if it has them; task says what becomes of the params' member of that name.
+// ToLegacy gives the edits that make a request or a notification to a server one of the legacy era. params and meta are
+// where its params and their _meta stand, if it has them; task says what becomes of the params' member of that name.
 func ToLegacy(raw []byte, params, meta wire.Span, task Augment) []wire.Edit {
 	names := []string{"inputResponses", "requestState", "task"}
 	var add []byte
@@ -54,9 +51,9 @@ func ToLegacy(raw []byte, params, meta wire.Span, task Augment) []wire.Edit {
 	return sorted(edits)
 }
 
-// ToModern gives the edits that make a request to a server one of the modern
-// era: members are what its _meta is to say of the client, in place of what it
-// says. Whether there is to be a task is for a modern server to say, so that a request does not ask for one.
+// ToModern gives the edits that make a request to a server one of the modern era: members are what its _meta is to say
+// of the client, in place of what it says. Whether there is to be a task is for a modern server to say, so that a
+// request does not ask for one.
 func ToModern(raw []byte, params, meta wire.Span, members []byte) []wire.Edit {
 	object := append(append([]byte(`"_meta":{`), members...), '}')
 	switch {
@@ -72,9 +69,8 @@ func ToModern(raw []byte, params, meta wire.Span, members []byte) []wire.Edit {
 	}
 }
 
-// ResultToModern gives the edits that make a legacy server's result, which
-// stands at result, one of the modern era: it says its type and, if it answers
-// a request that may be cached, how long it may be kept.
+// ResultToModern gives the edits that make a legacy server's result, which stands at result, one of the modern era: it
+// says its type and, if it answers a request that may be cached, how long it may be kept.
 func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	var have [3]wire.Span
 	if !isObject(raw, result) || wire.Find(raw, result, []string{"resultType", "ttlMs", "cacheScope"}, have[:]) != nil {
@@ -97,8 +93,7 @@ func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	return without(raw, result, text)
 }
 
-// ResultToLegacy gives the edits that make a modern server's result one of the
-// legacy era.
+// ResultToLegacy gives the edits that make a modern server's result one of the legacy era.
 func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	names := []string{"resultType", "ttlMs", "cacheScope"}
 	if !cacheable {
@@ -109,15 +104,14 @@ func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	return sorted(append(edits, without(raw, meta, nil, ServerInfo)...))
 }
 
-// NoticeToLegacy gives the edits that make a modern server's notification one
-// of the legacy era.
+// NoticeToLegacy gives the edits that make a modern server's notification one of the legacy era.
 func NoticeToLegacy(raw []byte, params wire.Span) []wire.Edit {
 	meta, _ := wire.FindPath(raw, params, "_meta")
 	return without(raw, meta, nil, Subscription)
 }
 
-// noResource gives the edits that put another code for the one that a legacy server's error has for a resource that there is
-// not, since no other era may use that.
+// noResource gives the edits that put another code for the one that a legacy server's error has for a resource that
+// there is not, since no other era may use that.
 func noResource(m *wire.Message, code int) []wire.Edit {
 	span, err := wire.FindPath(m.Raw, m.Error, "code")
 	if err != nil || string(m.Bytes(span)) != strconv.Itoa(NoResource) || code == NoResource {
@@ -126,8 +120,7 @@ func noResource(m *wire.Message, code int) []wire.Edit {
 	return []wire.Edit{{Span: span, New: strconv.AppendInt(nil, int64(code), 10)}}
 }
 
-// Cacheable reports whether the results of a method say in the modern era how
-// long they may be kept.
+// Cacheable reports whether the results of a method say in the modern era how long they may be kept.
 func Cacheable(method string) bool {
 	switch method {
 	case "resources/read", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list", "skills/get":
@@ -141,8 +134,8 @@ func Without(raw []byte, in wire.Span, names ...string) []wire.Edit {
 	return without(raw, in, nil, names...)
 }
 
-// WithSubscription gives the edits that have a notification's _meta, which is a member of the object at in, name a subscription
-// by the token of its id.
+// WithSubscription gives the edits that have a notification's _meta, which is a member of the object at in, name a
+// subscription by the token of its id.
 func WithSubscription(raw []byte, in wire.Span, id []byte) []wire.Edit {
 	return withMeta(raw, in, Subscription, id)
 }
@@ -155,8 +148,8 @@ func SubscriptionEnd(id []byte) []byte {
 	return wire.NewObject(nil).Text("resultType", "complete").Raw("_meta", OfSubscription(id)).End()
 }
 
-// withMeta gives the edits that have the _meta in the object at in say one thing, in place of what it says of that. What is no
-// object is replaced.
+// withMeta gives the edits that have the _meta in the object at in say one thing, in place of what it says of that.
+// What is no object is replaced.
 func withMeta(raw []byte, in wire.Span, name string, value []byte) []wire.Edit {
 	member := append([]byte(`"`+name+`":`), value...)
 	if meta, _ := wire.FindPath(raw, in, "_meta"); isObject(raw, meta) {
@@ -165,8 +158,8 @@ func withMeta(raw []byte, in wire.Span, name string, value []byte) []wire.Edit {
 	return without(raw, in, append(append([]byte(`"_meta":{`), member...), '}'), "_meta")
 }
 
-// without gives the edits that take members of those names out of the object at
-// in, and put others, as text, at its beginning.
+// without gives the edits that take members of those names out of the object at in, and put others, as text, at its
+// beginning.
 func without(raw []byte, in wire.Span, add []byte, names ...string) []wire.Edit {
 	if !isObject(raw, in) {
 		return nil
@@ -206,8 +199,8 @@ func without(raw []byte, in wire.Span, add []byte, names ...string) []wire.Edit 
 	return append([]wire.Edit{{Span: wire.At(in.Start + 1), New: text}}, edits...)
 }
 
-// isOneOf reports whether a token is one of some names. It allocates nothing for
-// a token without escapes: every request of a client has its members looked at.
+// isOneOf reports whether a token is one of some names. It allocates nothing for a token without escapes: every request
+// of a client has its members looked at.
 func isOneOf(token []byte, names []string) bool {
 	if bytes.IndexByte(token, '\\') >= 0 {
 		name, _ := wire.Unquote(token)
@@ -223,8 +216,7 @@ func isOneOf(token []byte, names []string) bool {
 
 func isObject(raw []byte, in wire.Span) bool { return in.Present() && raw[in.Start] == '{' }
 
-// sorted puts edits of two objects, of which one may be within the other, into
-// the order of their places.
+// sorted puts edits of two objects, of which one may be within the other, into the order of their places.
 func sorted(edits []wire.Edit) []wire.Edit {
 	slices.SortStableFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
 	return edits

@@ -33,8 +33,8 @@ func WithExtension(capabilities []byte, name string) []byte {
 	return wire.Splice(nil, capabilities, edits...)
 }
 
-// NameMember is the member of a request's params that the header Mcp-Name repeats, "" for a method whose requests have no
-// such header (specification 2026-07-28, streamable HTTP, standard headers; extension tasks, routing headers).
+// NameMember is the member of a request's params that the header Mcp-Name repeats, "" for a method whose requests have
+// no such header (specification 2026-07-28, streamable HTTP, standard headers; extension tasks, routing headers).
 func NameMember(method string) string {
 	switch method {
 	case "tools/call", "prompts/get":

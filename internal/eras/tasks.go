@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A task of revision 2025-11-25 is asked for by a member of the request, stands in a member of the result that makes it, and
-// gives its result to a request of its own. In the extension of revision 2026-07-28 the server alone decides, the result that
-// makes a task is the task, and the result of a task that has ended stands in it.
+// A task of revision 2025-11-25 is asked for by a member of the request, stands in a member of the result that makes
+// it, and gives its result to a request of its own. In the extension of revision 2026-07-28 the server alone decides,
+// the result that makes a task is the task, and the result of a task that has ended stands in it.
 
 // RelatedTask is the member of _meta that says in the legacy era which task a message belongs to.
 const RelatedTask = mcp.RelatedTaskMetaKey
@@ -23,7 +23,8 @@ const (
 	Ask
 )
 
-// TaskSupport reports whether a tool may make tasks, and whether it always does: a definition of the legacy era says so.
+// TaskSupport reports whether a tool may make tasks, and whether it always does: a definition of the legacy era says
+// so.
 func TaskSupport(definition []byte) (may, must bool) {
 	support, _ := wire.Text(definition, wire.Whole(definition), "execution", "taskSupport")
 	return support == "optional" || support == "required", support == "required"
@@ -49,8 +50,8 @@ func CreatedToLegacy(raw []byte, result wire.Span) []byte {
 	return o.End()
 }
 
-// TaskToModern gives the members of the modern task that a legacy one is in that status; payload is the member that such a task
-// has besides, "" for none.
+// TaskToModern gives the members of the modern task that a legacy one is in that status; payload is the member that
+// such a task has besides, "" for none.
 func TaskToModern(raw []byte, task wire.Span, status, payload string) []byte {
 	dst := append(append([]byte(`"status":"`), status...), '"')
 	dst = appendMembers(dst, raw, task, modernName, "status", "resultType", "result", "error", "inputRequests")
@@ -66,8 +67,8 @@ func TaskToLegacy(raw []byte, task wire.Span) []byte {
 	return append(dst, '}')
 }
 
-// WithRelatedTask gives the edits that have a message's _meta, which is a member of the object at in, name a task by the token
-// of its id.
+// WithRelatedTask gives the edits that have a message's _meta, which is a member of the object at in, name a task by
+// the token of its id.
 func WithRelatedTask(raw []byte, in wire.Span, id []byte) []wire.Edit {
 	return withMeta(raw, in, RelatedTask, wire.NewObject(nil).Raw("taskId", id).End())
 }

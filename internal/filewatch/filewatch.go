@@ -1,5 +1,5 @@
-// Package filewatch notices that files are others than before. It watches their folders, and those of the symbolic links
-// on the way to them, since most programs that change a file put another one in its place.
+// Package filewatch notices that files are others than before. It watches their folders, and those of the symbolic
+// links on the way to them, since most programs that change a file put another one in its place.
 package filewatch
 
 import (
@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// quietTime is how long a file is left alone before it is read: editors and
-	// deployments change it in several steps.
+	// quietTime is how long a file is left alone before it is read: editors and deployments change it in several steps.
 	quietTime = 200 * time.Millisecond
 	// busyTime is how long a file is waited for that is changed all the time.
 	busyTime = 2 * time.Second
@@ -54,8 +53,8 @@ func (w *Watch) Close() {
 	}
 }
 
-// Wait waits until the files are to be read, because they were changed and then left alone, or because somebody asks for it.
-// The error is the cause of the end of ctx. What is changed after Wait has returned is noticed by the next one.
+// Wait waits until the files are to be read, because they were changed and then left alone, or because somebody asks
+// for it. The error is the cause of the end of ctx. What is changed after Wait has returned is noticed by the next one.
 func (w *Watch) Wait(ctx context.Context, asks <-chan struct{}) (asked bool, err error) {
 	for {
 		select {
@@ -89,8 +88,8 @@ func (w *Watch) Follow(paths []string) {
 	}
 }
 
-// renew watches the folders of all places, as they are now. A folder is watched
-// anew even if it was before: under its name there may be another.
+// renew watches the folders of all places, as they are now. A folder is watched anew even if it was before: under its
+// name there may be another.
 func (w *Watch) renew() {
 	w.first = time.Time{}
 	if w.from.Events == nil {
@@ -134,9 +133,8 @@ func (w *Watch) postpone() {
 // maxLinks is how many symbolic links are followed: more are a circle.
 const maxLinks = 40
 
-// places returns what decides which file is at path: each symbolic link on the
-// way, and the file itself, or what of the way is missing first. Links in the
-// root folder are left out: they belong to the system.
+// places returns what decides which file is at path: each symbolic link on the way, and the file itself, or what of the
+// way is missing first. Links in the root folder are left out: they belong to the system.
 func places(path string) (found []string) {
 	volume := filepath.VolumeName(path)
 	root := volume + string(filepath.Separator)

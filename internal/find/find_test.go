@@ -130,7 +130,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever servers say and somebody asks, an answer is one of plain lines, within its budget, and the same each time.
+// FuzzAnswer: whatever servers say and somebody asks, an answer is one of plain lines, within its budget, and the same
+// each time.
 func FuzzAnswer(f *testing.F) {
 	f.Add("create issue", "create_issue", "Open a new\nissue", `{"properties":{"a":{"description":"x"}}}`, 100)
 	f.Add("issue", "issue", "x", "{\"properties\":{\"a\u202e\":{\"description\":\"\u200b\"}}}", 500)

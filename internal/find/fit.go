@@ -20,8 +20,8 @@ type Like struct {
 // Words cuts a text into the words that are compared, those that say nothing left out.
 func Words(text string) []string { return queryWords(text) }
 
-// Fit says of each entry, server after server, how much of what the terms say it has, from 0 to 1, each term by how rare it
-// is. A word that no entry has counts as a rare one, so that what is about something else fits nothing.
+// Fit says of each entry, server after server, how much of what the terms say it has, from 0 to 1, each term by how
+// rare it is. A word that no entry has counts as a rare one, so that what is about something else fits nothing.
 func (x *Index) Fit(terms []Term) []float64 {
 	fit := make([]float64, len(x.docs))
 	best := make([]float64, len(x.docs)) // of one term

@@ -16,7 +16,8 @@ type Server struct {
 	Toolbox, Name string
 	Title         string // as it calls itself; may be empty
 	Description   string // what is known of it: of its toolbox, and its own words
-	// Entries are its tools, prompts and skills. A server without any, which was never seen, is found by what is said of it.
+	// Entries are its tools, prompts and skills. A server without any, which was never seen, is found by what is said
+	// of it.
 	Entries []Entry
 }
 
@@ -68,8 +69,8 @@ var weights = [fields]struct {
 // doc is one entry; of a server without any, entry is -1.
 type doc struct{ server, entry int32 }
 
-// Index is what New made of servers. It has few and large pieces: postings are bytes, words stand in one text, and so do the
-// entries of each server.
+// Index is what New made of servers. It has few and large pieces: postings are bytes, words stand in one text, and so
+// do the entries of each server.
 type Index struct {
 	servers []Server // without their entries
 	docs    []doc
@@ -77,13 +78,14 @@ type Index struct {
 	told    []packed   // what else there is to tell of the entries of each server
 	of      [][2]int32 // the docs of each server: from, to
 	words   table
-	// postings are those of each word after those of the word before it: what differs from the doc before it, in bits above
-	// those of the fields that have the word, and what the word counts for there, as a byte.
+	// postings are those of each word after those of the word before it: what differs from the doc before it, in bits
+	// above those of the fields that have the word, and what the word counts for there, as a byte.
 	postings []byte
 	synonyms map[string][]string
 }
 
-// New reads servers, one after the other, and makes an index of them. It keeps nothing of what they are made of but the names.
+// New reads servers, one after the other, and makes an index of them. It keeps nothing of what they are made of but the
+// names.
 func New(servers iter.Seq[Server]) *Index {
 	b := building{x: &Index{synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}}
 	for s := range servers {
@@ -93,8 +95,8 @@ func New(servers iter.Seq[Server]) *Index {
 	return b.x
 }
 
-// building is an index in the making. What the docs say is kept in bytes until all are read: what a word counts for hangs on
-// how long the others are.
+// building is an index in the making. What the docs say is kept in bytes until all are read: what a word counts for
+// hangs on how long the others are.
 type building struct {
 	x      *Index
 	reader reader

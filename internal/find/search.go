@@ -94,8 +94,8 @@ func (x *Index) rarity(number uint32) float64 {
 	return math.Log(1 + (float64(len(x.docs))-n+.5)/(n+.5))
 }
 
-// Search gives every entry of each server that has to do with the query, best first. The same query and the same servers
-// give the same hits.
+// Search gives every entry of each server that has to do with the query, best first. The same query and the same
+// servers give the same hits.
 func (x *Index) Search(query string) []Hit { return x.SearchVoted(query, nil) }
 
 // SearchVoted is Search where others have a vote too, for each of the Texts one from 0 to 1; nil is none.
@@ -181,8 +181,8 @@ func (x *Index) Texts() []string {
 // maxVotedOn is how long such a text is at most, in bytes.
 const maxVotedOn = 1 << 10
 
-// scores gives what a query adds to each doc: what its words add, and where it has several clauses, a share of what the best of
-// them adds once more. What answers one clause whole is better than what has a word of each.
+// scores gives what a query adds to each doc: what its words add, and where it has several clauses, a share of what the
+// best of them adds once more. What answers one clause whole is better than what has a word of each.
 func (x *Index) scores(query string) []float32 {
 	clauses := queryClauses(query)
 	several := len(clauses) > 1

@@ -10,15 +10,15 @@ import (
 	"weak"
 )
 
-// Shared makes one index of what is the same for several who search: many sessions see the same tools. The zero value is ready
-// for use, also by several at once. An index that nobody uses any more is forgotten.
+// Shared makes one index of what is the same for several who search: many sessions see the same tools. The zero value
+// is ready for use, also by several at once. An index that nobody uses any more is forgotten.
 type Shared struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]weak.Pointer[Index]
 }
 
-// Of gives the index of servers, which are read one after the other and not kept: once where there is an index of them or
-// none at all, else twice.
+// Of gives the index of servers, which are read one after the other and not kept: once where there is an index of them
+// or none at all, else twice.
 func (s *Shared) Of(servers iter.Seq[Server]) *Index {
 	d := digester{h: sha256.New()}
 	if s.hasSome() {

@@ -110,8 +110,8 @@ func queryClauses(query string) (clauses [][]string) {
 	return clauses
 }
 
-// clauseEnd is where the first clause of a text ends: behind a mark with a space after it, such as no file name has, or one of
-// writing that puts no spaces there.
+// clauseEnd is where the first clause of a text ends: behind a mark with a space after it, such as no file name has, or
+// one of writing that puts no spaces there.
 func clauseEnd(text string) int {
 	marked := false
 	for i, c := range text {

@@ -15,8 +15,8 @@ import (
 // early is by how much the heap may grow, in percent, before the first collection.
 const early = 400
 
-// Start puts off the first collection of a process that has just begun: most of what its start has made is in use still, and
-// to look through it would only take time from what it was started for. After the first all is as it was.
+// Start puts off the first collection of a process that has just begun: most of what its start has made is in use
+// still, and to look through it would only take time from what it was started for. After the first all is as it was.
 func Start() {
 	usual := debug.SetGCPercent(early)
 	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)

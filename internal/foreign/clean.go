@@ -11,8 +11,8 @@ import (
 const ellipsis = "…"
 
 // clean returns raw as text that is safe to show on a terminal and to a model: without escape sequences, without
-// control, formatting (bidirectional, zero-width, tag), invisible and private characters, valid UTF-8, no space at
-// its end, at most most bytes. The ends of lines and tabs are kept in a block, and are spaces in a line.
+// control, formatting (bidirectional, zero-width, tag), invisible and private characters, valid UTF-8, no space at its
+// end, at most most bytes. The ends of lines and tabs are kept in a block, and are spaces in a line.
 func clean(raw string, most int, block bool) string {
 	if len(raw) <= most && plainLen(raw) == len(raw) {
 		return strings.TrimRightFunc(raw, unicode.IsSpace)
@@ -76,8 +76,8 @@ func plainLen(s string) int {
 	return len(s)
 }
 
-// escapeLen returns the length of the escape sequence that s begins with, 0 if it begins with none (ECMA-48 §5.3
-// to §5.6). One that does not end with the line takes the rest of it.
+// escapeLen returns the length of the escape sequence that s begins with, 0 if it begins with none (ECMA-48 §5.3 to
+// §5.6). One that does not end with the line takes the rest of it.
 func escapeLen(s string) int {
 	kind, n := byte(0), 0
 	switch {

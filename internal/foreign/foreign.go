@@ -2,8 +2,8 @@
 // of others. Such a text may be endless, steer the terminal that shows it, hide what it says, or give orders to the
 // model that reads it.
 //
-// Each source of such text gives it as one of the types of this package, and never as a string, so that what is
-// logged, printed or put into an answer of workbench's own is clean and bounded whoever writes the line that does it:
+// Each source of such text gives it as one of the types of this package, and never as a string, so that what is logged,
+// printed or put into an answer of workbench's own is clean and bounded whoever writes the line that does it:
 //
 //	Text   what somebody says: an error, a line of standard error, a description; at most 2 KB
 //	Lines  the same, of several lines
@@ -73,8 +73,8 @@ type Name struct{ raw string }
 // NewName makes a Name of what somebody wrote.
 func NewName(raw string) Name { return Name{raw} }
 
-// Verbatim gives the name as it was written, to find what has it, to send it on and to derive names from. It is not
-// to be shown.
+// Verbatim gives the name as it was written, to find what has it, to send it on and to derive names from. It is not to
+// be shown.
 func (n Name) Verbatim() string { return n.raw }
 
 // String gives the name, cleaned and cut.
@@ -104,9 +104,9 @@ const separator = " | "
 // Words are the last lines that a program wrote, the oldest first.
 type Words []Text
 
-// String gives the last [MaxWords] lines in one, each with its share of [MaxText]. Where none of them names an error and one
-// before them does, as when a stack ends the output, or where the error takes more lines, the lines from where it begins are
-// given. What npm adds to any failure is left out.
+// String gives the last [MaxWords] lines in one, each with its share of [MaxText]. Where none of them names an error
+// and one before them does, as when a stack ends the output, or where the error takes more lines, the lines from where
+// it begins are given. What npm adds to any failure is left out.
 func (w Words) String() string {
 	said := slices.DeleteFunc(slices.Clone(w), isAside)
 	from := max(0, len(said)-MaxWords)
@@ -146,8 +146,8 @@ func isAside(line Text) bool {
 // Format prints the lines as String gives them, or with %q their quotation.
 func (w Words) Format(f fmt.State, verb rune) { format(f, verb, w.String()) }
 
-// Error is an error whose wording somebody else has a part in, such as one that quotes what could not be read. Its
-// text is clean and bounded.
+// Error is an error whose wording somebody else has a part in, such as one that quotes what could not be read. Its text
+// is clean and bounded.
 type Error struct{ err error }
 
 // NewError makes an Error of one that is not nil.

@@ -26,7 +26,8 @@ var refs = regexp.MustCompile(`^\w[\w./+@-]*$`)
 
 const maxRef = 200
 
-// Parse reads git+https://HOST/PATH#REF; ssh and file are the other ways. It does not look whether the repository is there.
+// Parse reads git+https://HOST/PATH#REF; ssh and file are the other ways. It does not look whether the repository is
+// there.
 func Parse(text string) (Repository, error) {
 	rest, ok := strings.CutPrefix(text, Prefix)
 	u, err := url.Parse(rest)

@@ -1,8 +1,8 @@
 // Package gitfiles keeps files of git repositories: those of one folder of one commit, without a working tree.
 //
-// A repository is fetched by the git program, once; after that the files are there without a network, and stay those of the
-// commit until somebody has them brought up to date. Files are read out of git's objects and written by this package, so
-// that nothing of a repository is carried out: no hooks, no submodules, no links, no filters.
+// A repository is fetched by the git program, once; after that the files are there without a network, and stay those of
+// the commit until somebody has them brought up to date. Files are read out of git's objects and written by this
+// package, so that nothing of a repository is carried out: no hooks, no submodules, no links, no filters.
 package gitfiles
 
 import (
@@ -37,8 +37,8 @@ const (
 type Keeper struct {
 	// Dir is the folder; it is made when something is kept.
 	Dir string
-	// Run runs a program with these variables besides those that any program may see, and returns what it prints. It ends the program
-	// with all that it has started when ctx ends.
+	// Run runs a program with these variables besides those that any program may see, and returns what it prints. It
+	// ends the program with all that it has started when ctx ends.
 	Run func(ctx context.Context, argv, environ []string) ([]byte, error)
 }
 
@@ -48,7 +48,8 @@ func (k Keeper) Folder(r gitaddress.Repository) string {
 	return filepath.Join(k.Dir, hex.EncodeToString(sum[:16]))
 }
 
-// commitFile is the file, beside those of the repository, that names the commit they are of. No other begins with a dot.
+// commitFile is the file, beside those of the repository, that names the commit they are of. No other begins with a
+// dot.
 const commitFile = ".commit"
 
 // Commit is the commit whose files are kept, "" if none are.
@@ -60,8 +61,8 @@ func (k Keeper) Commit(r gitaddress.Repository) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Fetch has the files of a repository kept, as they are there now, those that wanted accepts by name. They lie in the folder
-// workflows of the repository, or, where there is none, at its top. It returns the commit.
+// Fetch has the files of a repository kept, as they are there now, those that wanted accepts by name. They lie in the
+// folder workflows of the repository, or, where there is none, at its top. It returns the commit.
 func (k Keeper) Fetch(ctx context.Context, r gitaddress.Repository, wanted func(name string) bool) (commit string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, fmt.Errorf("git did not end within %v", MaxTime))
 	defer cancel()

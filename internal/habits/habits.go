@@ -1,11 +1,9 @@
-// Package habits remembers, from one run to the next, what was seen of MCP
-// clients: whether they read their list of tools again when they are told to,
-// and whether they call the tools that were added to it.
+// Package habits remembers, from one run to the next, what was seen of MCP clients: whether they read their list of
+// tools again when they are told to, and whether they call the tools that were added to it.
 //
-// It is one small file that any number of processes may use at once: who
-// changes it holds a lock, and puts the new one in its place by renaming. A file
-// that cannot be read is as good as none, and what cannot be kept is lost:
-// nothing may depend on it.
+// It is one small file that any number of processes may use at once: who changes it holds a lock, and puts the new one
+// in its place by renaming. A file that cannot be read is as good as none, and what cannot be kept is lost: nothing may
+// depend on it.
 package habits
 
 import (
@@ -40,8 +38,8 @@ type Client struct {
 
 // Habit is what was seen of a client. The zero value is nothing.
 type Habit struct {
-	// Relists and Ignores say that it read its list of tools again, or did
-	// not, when it was last told that the list had changed.
+	// Relists and Ignores say that it read its list of tools again, or did not, when it was last told that the list had
+	// changed.
 	Relists bool `json:"relists,omitempty"`
 	Ignores bool `json:"ignores,omitempty"`
 	// Calls says that it called a tool by the name that was added to its list.
@@ -74,8 +72,8 @@ type Memory struct {
 	log   zerolog.Logger
 }
 
-// New gives the memory in a file, which is made, with its folder, when there
-// is something to remember. What goes wrong is said to log, at debug.
+// New gives the memory in a file, which is made, with its folder, when there is something to remember. What goes wrong
+// is said to log, at debug.
 func New(path string, log zerolog.Logger) *Memory {
 	return &Memory{path: path, turns: slots.New(filepath.Dir(path), 1), log: log}
 }
@@ -92,9 +90,8 @@ func (m *Memory) Recall(c Client) Habit {
 	return Habit{}
 }
 
-// Remember keeps what was seen of a client in place of what was there. The
-// client seen longest ago is forgotten if they are more than a hundred. It may
-// wait half a second for other processes, and not longer than ctx lasts.
+// Remember keeps what was seen of a client in place of what was there. The client seen longest ago is forgotten if they
+// are more than a hundred. It may wait half a second for other processes, and not longer than ctx lasts.
 func (m *Memory) Remember(ctx context.Context, c Client, h Habit) {
 	if c.Name == "" || len(c.Name) > maxName || len(c.Version) > maxName {
 		return // it could not be told from others, or fills the file

@@ -1,5 +1,5 @@
-// Package incoming reads what decides where a message of a client goes and by which rules it is served. That is read once,
-// by whoever takes the message from the client, and handed on with the message.
+// Package incoming reads what decides where a message of a client goes and by which rules it is served. That is read
+// once, by whoever takes the message from the client, and handed on with the message.
 package incoming
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Request is a message of a client, and where the parts stand that [Request.Read] found. A part that the message does not
-// have is absent. The request is valid for as long as the bytes of the message are.
+// Request is a message of a client, and where the parts stand that [Request.Read] found. A part that the message does
+// not have is absent. The request is valid for as long as the bytes of the message are.
 type Request struct {
 	wire.Message
 
@@ -102,8 +102,8 @@ func (r *Request) readMeta() error {
 	return err
 }
 
-// With gives the request as it is after an edit to its bytes, and the edits that are still to be made to it. No part that
-// either knows of begins or ends within what is replaced.
+// With gives the request as it is after an edit to its bytes, and the edits that are still to be made to it. No part
+// that either knows of begins or ends within what is replaced.
 func (r *Request) With(e wire.Edit, edits []wire.Edit) (*Request, []wire.Edit) {
 	grown := len(e.New) - (e.Span.End - e.Span.Start)
 	move := func(s *wire.Span) {

@@ -1,5 +1,4 @@
-// Package jsontype reads values that people and models write as text the way a
-// JSON Schema says they are meant.
+// Package jsontype reads values that people and models write as text the way a JSON Schema says they are meant.
 package jsontype
 
 import (
@@ -15,9 +14,8 @@ import (
 // maxRefs bounds how far a type is followed through a schema.
 const maxRefs = 8
 
-// Of gives the types that a schema allows, as far as it names any: by type,
-// behind a reference within root, or as one of several. None means that the
-// schema says nothing of types.
+// Of gives the types that a schema allows, as far as it names any: by type, behind a reference within root, or as one
+// of several. None means that the schema says nothing of types.
 func Of(root map[string]any, schema any) []string { return typesOf(root, schema, maxRefs) }
 
 func typesOf(root map[string]any, schema any, depth int) (types []string) {
@@ -65,8 +63,8 @@ func Pointed(root map[string]any, ref string) any {
 	return here
 }
 
-// Value turns the text of a value into JSON of one of the types wanted; text
-// where none is named, or where nothing else fits and text is allowed.
+// Value turns the text of a value into JSON of one of the types wanted; text where none is named, or where nothing else
+// fits and text is allowed.
 func Value(value string, want []string) ([]byte, error) {
 	if got := typeOf(value); got != "" && got != "string" {
 		if slices.Contains(want, got) || got == "integer" && slices.Contains(want, "number") {

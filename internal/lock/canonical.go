@@ -53,7 +53,8 @@ func members(raw []byte, at wire.Span) []member {
 	return all
 }
 
-// appendMembers appends an object. Of members with the same name, which clients read differently, all count, in their order.
+// appendMembers appends an object. Of members with the same name, which clients read differently, all count, in their
+// order.
 func appendMembers(dst []byte, all []member, inSchema bool) []byte {
 	slices.SortStableFunc(all, func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	dst = append(dst, '{')
@@ -69,7 +70,8 @@ func appendMembers(dst []byte, all []member, inSchema bool) []byte {
 	return append(dst, '}')
 }
 
-// isSet reports whether a member of a schema is a list whose order means nothing. Servers in Go make such lists of maps.
+// isSet reports whether a member of a schema is a list whose order means nothing. Servers in Go make such lists of
+// maps.
 func (m *member) isSet() bool {
 	return m.raw[m.val.Start] == '[' && (m.is("required") || m.is("enum") || m.is("type"))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// dateLen returns the length of the date that b begins with, as ISO 8601 writes it, with a time or without; 0 if it begins
-// with none.
+// dateLen returns the length of the date that b begins with, as ISO 8601 writes it, with a time or without; 0 if it
+// begins with none.
 func dateLen(b []byte) int {
 	n := matchLen(b, "9999-99-99")
 	if n == 0 {

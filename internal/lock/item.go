@@ -86,8 +86,8 @@ func (it *Item) named() foreign.Name {
 	return foreign.Name{}
 }
 
-// canonical gives the canonical form of an item. Members whose names differ from those that count in case alone count too:
-// some clients do not tell them apart.
+// canonical gives the canonical form of an item. Members whose names differ from those that count in case alone count
+// too: some clients do not tell them apart.
 func canonical(k Kind, raw []byte) []byte {
 	counted := k.counted()
 	dst := make([]byte, 0, len(raw))

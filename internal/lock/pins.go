@@ -35,8 +35,9 @@ type Source struct {
 // Beside gives the path of the lock file of a configuration.
 func Beside(config string) string { return filepath.Join(filepath.Dir(config), Name) }
 
-// Open reads a lock file; nil if there is none. One that other users can write cannot be used, as [openfile.ReadTrusted]
-// says: it decides which tools a model is offered. What is wrong with the file is told when it is used.
+// Open reads a lock file; nil if there is none. One that other users can write cannot be used, as
+// [openfile.ReadTrusted] says: it decides which tools a model is offered. What is wrong with the file is told when it
+// is used.
 func Open(path string) *Source {
 	data, _, err := openfile.ReadTrusted(path, maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +105,8 @@ func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
 	return Compare(slices.DeleteFunc(slices.Clone(locked), func(it Item) bool { return it.Kind != k }), now), nil
 }
 
-// AcceptCommand is what a person types to agree to an item of the server. Of one whose name could be a sentence it is what
-// shows the name.
+// AcceptCommand is what a person types to agree to an item of the server. Of one whose name could be a sentence it is
+// what shows the name.
 func (p Pins) AcceptCommand(key string) string {
 	if !IsPlain(key) {
 		return "workbench lock --accept, by the name that workbench lock --diff " + Word(p.ID.Toolbox) + " shows,"

@@ -20,8 +20,8 @@ const (
 	around = 40
 )
 
-// Words says in sentences how an item differs. With values each says from what to what, for a person; without, no text of
-// the server's is repeated but names, for a model, which is not to read what nobody has agreed to.
+// Words says in sentences how an item differs. With values each says from what to what, for a person; without, no text
+// of the server's is repeated but names, for a model, which is not to read what nobody has agreed to.
 func (c *Change) Words(values bool) []string {
 	switch c.What {
 	case Added:
@@ -70,8 +70,8 @@ func (w *words) say(text string, at []string) {
 	w.said = append(w.said, text)
 }
 
-// IsPlain reports whether a name is one that cannot be read as a sentence: what a model is told of things that nobody has
-// agreed to has no other names of a server's choice.
+// IsPlain reports whether a name is one that cannot be read as a sentence: what a model is told of things that nobody
+// has agreed to has no other names of a server's choice.
 func IsPlain(name string) bool {
 	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-.:/$#{}", r))

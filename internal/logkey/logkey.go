@@ -1,8 +1,6 @@
-// Package logkey has the keys of log lines. There are no others, so that one
-// search finds all that was logged of a server, whoever logged it. Those of
-// time, level and message are zerolog's. docs/observability.md says what each
-// holds; a test compares. Arguments, results and values of environment variables
-// and headers are never logged.
+// Package logkey has the keys of log lines. There are no others, so that one search finds all that was logged of a
+// server, whoever logged it. Those of time, level and message are zerolog's. docs/observability.md says what each
+// holds; a test compares. Arguments, results and values of environment variables and headers are never logged.
 package logkey
 
 // The keys.

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// keyed are the methods of zerolog's Event and Context that take a key and a
-// value.
+// keyed are the methods of zerolog's Event and Context that take a key and a value.
 func keyed() []string {
 	return []string{"AnErr", "Errs", "Any", "Array", "Bool", "Bools", "Bytes", "Dict", "Dur", "Durs", "Float32", "Float64", "Hex", "Int", "Int8", "Int16",
 		"Int32", "Int64", "Ints", "Interface", "IPAddr", "Object", "RawJSON", "Str", "Stringer", "Strs", "Time", "Times", "Type", "Uint", "Uint8", "Uint16", "Uint32", "Uint64"}
@@ -27,8 +26,7 @@ type logged struct {
 	messages map[string]token.Position
 }
 
-// Log calls use these keys and say what happened in constant words, so that
-// lines can be searched for and counted.
+// Log calls use these keys and say what happened in constant words, so that lines can be searched for and counted.
 func TestLogCallsUseTheKeys(t *testing.T) {
 	log := readTree(t)
 	constants := constants(t)
@@ -128,8 +126,7 @@ func imports(file *ast.File, path string) bool {
 	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(path) })
 }
 
-// logs reports whether a file that does not import zerolog has a log call: one
-// that ends in Msg.
+// logs reports whether a file that does not import zerolog has a log call: one that ends in Msg.
 func logs(file *ast.File) (found bool) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Msg" {
@@ -173,8 +170,7 @@ func keyPackage(s *ast.SelectorExpr) (string, bool) {
 	return pkg.Name, true
 }
 
-// chained reports whether an expression may be a log line that is being made: a
-// call, or a variable that holds one.
+// chained reports whether an expression may be a log line that is being made: a call, or a variable that holds one.
 func chained(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.CallExpr:

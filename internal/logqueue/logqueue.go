@@ -1,8 +1,8 @@
-// Package logqueue writes the lines of a log, so that who has something to tell never waits for who is told: a pipe that
-// nobody reads, a slow disk, a terminal that was stopped.
+// Package logqueue writes the lines of a log, so that who has something to tell never waits for who is told: a pipe
+// that nobody reads, a slow disk, a terminal that was stopped.
 //
-// Lines go into a bounded queue, from which one goroutine writes them. What finds no room is dropped and counted; how many
-// those were is written in their place as soon as there is room.
+// Lines go into a bounded queue, from which one goroutine writes them. What finds no room is dropped and counted; how
+// many those were is written in their place as soon as there is room.
 package logqueue
 
 import (

@@ -35,7 +35,8 @@ func InArguments(args []string) (values []string) {
 	return values
 }
 
-// InArgument returns what of an argument is secret, by the names that stand before it (--api-key VALUE, --token=VALUE, -e TOKEN=VALUE,
+// InArgument returns what of an argument is secret, by the names that stand before it (--api-key VALUE, --token=VALUE,
+// -e TOKEN=VALUE,
 // --header "X-Api-Key: VALUE") and in addresses ([InAddress]).
 func InArgument(before, arg string) (values []string) {
 	arg = reference().ReplaceAllString(arg, "")
@@ -67,8 +68,8 @@ func InArgument(before, arg string) (values []string) {
 // pair is the beginning of a name and its value.
 var pair = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w.-]+[=:]`) })
 
-// Credentials returns a value that is secret, and what of it stands behind the name of a scheme such as Bearer. What only refers to a
-// variable or a secret is none.
+// Credentials returns a value that is secret, and what of it stands behind the name of a scheme such as Bearer. What
+// only refers to a variable or a secret is none.
 func Credentials(value string) (values []string) {
 	value = reference().ReplaceAllString(value, "")
 	for value = strings.TrimSpace(value); value != ""; _, value, _ = strings.Cut(value, " ") {
@@ -84,8 +85,8 @@ var (
 	shellReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\w+$`) })
 )
 
-// InAddress returns what of an address is secret: who logs in by it, and those parameters and parts of its path whose name says so, or
-// that look as if somebody had drawn them.
+// InAddress returns what of an address is secret: who logs in by it, and those parameters and parts of its path whose
+// name says so, or that look as if somebody had drawn them.
 func InAddress(address string) (values []string) {
 	scheme, rest, is := strings.Cut(address, "://")
 	if !is || strings.ContainsAny(scheme, "/?") {
@@ -139,8 +140,8 @@ func looksDrawn(part string) bool {
 	return len(part) >= 20 && digits > 1 && digits < len(part) && !strings.ContainsAny(part, ",.")
 }
 
-// IsSecretMember is the same of a member of JSON, where tokens and keys are often others: the number of words of a model, the key of a
-// map.
+// IsSecretMember is the same of a member of JSON, where tokens and keys are often others: the number of words of a
+// model, the key of a map.
 func IsSecretMember(name string) bool {
 	if len(name) > 32 {
 		return false

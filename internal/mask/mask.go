@@ -1,5 +1,6 @@
-// Package mask takes secrets out of what is kept of calls: the values that a [Set] was told, and what looks like a secret
-// whoever's it is, such as a token with the prefix of a well-known issuer or the value of a member named password.
+// Package mask takes secrets out of what is kept of calls: the values that a [Set] was told, and what looks like a
+// secret whoever's it is, such as a token with the prefix of a well-known issuer or the value of a member named
+// password.
 //
 // What is masked stays what it was otherwise: JSON stays valid JSON.
 package mask
@@ -22,8 +23,8 @@ const Least = 6
 // maxValues is how many values a set has at most; the oldest give way.
 const maxValues = 4096
 
-// Set has the secrets of a process. The zero Set has none; a nil one masks nothing. Its methods may be called by several
-// goroutines.
+// Set has the secrets of a process. The zero Set has none; a nil one masks nothing. Its methods may be called by
+// several goroutines.
 type Set struct {
 	mu       sync.RWMutex
 	values   map[string]string // what stands for each
@@ -31,8 +32,8 @@ type Set struct {
 	replacer *strings.Replacer // nil when values have changed
 }
 
-// Add has a value masked from now on. It stands as the given text in what is kept. A value of several lines is one of each
-// line, which is how programs write a key.
+// Add has a value masked from now on. It stands as the given text in what is kept. A value of several lines is one of
+// each line, which is how programs write a key.
 func (s *Set) Add(value, as string) {
 	if s == nil {
 		return

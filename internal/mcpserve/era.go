@@ -7,8 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// readEra reads the protocol version in the _meta of a request. A version that
-// the server does not speak is an error.
+// readEra reads the protocol version in the _meta of a request. A version that the server does not speak is an error.
 func readEra(m *wire.Message) (eras.Era, *wire.Error) {
 	version, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Version)
 	if err != nil {
@@ -37,8 +36,7 @@ func readEra(m *wire.Message) (eras.Era, *wire.Error) {
 // questionKey names the one question of a result.
 const questionKey = "answer"
 
-// readAnswer reads what the user answered to the question of an earlier result,
-// nil if the call brings none.
+// readAnswer reads what the user answered to the question of an earlier result, nil if the call brings none.
 func readAnswer(m *wire.Message) *Answer {
 	reply, err := wire.FindPath(m.Raw, m.Params, "inputResponses", questionKey)
 	if err != nil || !reply.Present() || m.Raw[reply.Start] != '{' {

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// maxFolders bounds the folders of one client, and foldersTime how long a call waits for them: a client that has not said by then
-// where it works is taken to work nowhere until it says so.
+// maxFolders bounds the folders of one client, and foldersTime how long a call waits for them: a client that has not
+// said by then where it works is taken to work nowhere until it says so.
 const (
 	maxFolders  = 16
 	foldersTime = 10 * time.Second
@@ -103,8 +103,8 @@ func (s *Session) learnFolders(ctx context.Context, ask Asker, asked int) {
 	}
 }
 
-// inFolders gives where the client works. It asks once more if an earlier question is not answered: the answer to one that
-// belongs to a call gets through where others may not.
+// inFolders gives where the client works. It asks once more if an earlier question is not answered: the answer to one
+// that belongs to a call gets through where others may not.
 func (s *Session) inFolders(ctx context.Context) []string {
 	list, known, asked := s.folders.state()
 	ask := s.asks.asker(roots, "roots/list", s.send)
@@ -163,8 +163,8 @@ type foldersState struct {
 	State   string   `json:"state"`
 }
 
-// readModernFolders gives where a client of the modern era works; known is false if it is to be asked. What a call brings with
-// the answer to a later question stands in its state, which becomes that of the question.
+// readModernFolders gives where a client of the modern era works; known is false if it is to be asked. What a call
+// brings with the answer to a later question stands in its state, which becomes that of the question.
 func readModernFolders(m *wire.Message, answer *Answer) (list []string, known bool) {
 	if reply := m.Get(m.Params, "inputResponses", foldersKey); reply != nil {
 		return readFolders(reply), true

@@ -35,8 +35,8 @@ func rooted(t *testing.T, capabilities string) (p *peer, moved chan string) {
 
 const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 
-// A legacy client is asked where it works when the session begins and when it says that this has changed, and a call waits for
-// that. What is no folder of this machine does not count.
+// A legacy client is asked where it works when the session begins and when it says that this has changed, and a call
+// waits for that. What is no folder of this machine does not count.
 func TestFolders(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	p, moved := rooted(t, `{"roots":{"listChanged":true}}`)

@@ -1,12 +1,10 @@
-// Package mcpserve has what MCP servers inside this process have in common:
-// sessions that speak both eras of the protocol, work on calls side by side,
-// cancel them, and end in good order.
+// Package mcpserve has what MCP servers inside this process have in common: sessions that speak both eras of the
+// protocol, work on calls side by side, cancel them, and end in good order.
 //
 //	link ─ Receive ─ Session ─┬─ Server.Engine: the handshake, lists and prompts
 //	                          └─ Server.Call: the tools
 //
-// The engine is mcp-go's. Calls of tools do not go through it: it would decode
-// and encode arguments and results.
+// The engine is mcp-go's. Calls of tools do not go through it: it would decode and encode arguments and results.
 package mcpserve
 
 import (
@@ -27,8 +25,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Server is what the sessions of a server are made from. It must not be changed
-// once there is one.
+// Server is what the sessions of a server are made from. It must not be changed once there is one.
 type Server struct {
 	// Name and Version are what the server calls itself.
 	Name, Version string
@@ -37,16 +34,16 @@ type Server struct {
 	Methods []string
 	// Requests are the methods that the server answers itself, each on a goroutine of its own.
 	Requests map[string]Request
-	// Watches is called when a client has asked to hear of changes, which [Session.Updated] and [Session.ListChanged] tell; nil: no
-	// client can.
+	// Watches is called when a client has asked to hear of changes, which [Session.Updated] and [Session.ListChanged]
+	// tell; nil: no client can.
 	Watches func()
-	// Moved is called when it is known which folders a client of the legacy era works in, the roots that it names, and when they
-	// are others; it may block. Calls are then told of them in both eras; nil: no client is asked.
+	// Moved is called when it is known which folders a client of the legacy era works in, the roots that it names, and
+	// when they are others; it may block. Calls are then told of them in both eras; nil: no client is asked.
 	Moved func(folders []string)
 	// Knows reports whether there is a tool of that name.
 	Knows func(tool string) bool
-	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
-	// when the client does not wait for the result any more.
+	// Call carries out a tool. It runs on a goroutine of its own; ctx ends when the client does not wait for the result
+	// any more.
 	Call func(ctx context.Context, c Call) Result
 	// Task carries on a call that has become a [Task]; nil: none does.
 	Task func(ctx context.Context, c TaskCall) (Task, error)
@@ -54,8 +51,7 @@ type Server struct {
 	// 32. While there are as many, nothing more is taken from the client, no
 	// answers either.
 	MaxRunning int
-	// Closed is called once when a session was closed, unless it is nil; ctx
-	// bounds what it may wait for.
+	// Closed is called once when a session was closed, unless it is nil; ctx bounds what it may wait for.
 	Closed func(ctx context.Context)
 	// Logger is told of requests that have panicked; the zero value is silent.
 	Logger zerolog.Logger
@@ -72,11 +68,11 @@ type Call struct {
 	Client    string // the name of the client's program, "" if it has said none
 	// Folders are those of this machine that the client works in, where [Server.Moved] is to know of them.
 	Folders []string
-	// Progress sends a notification of progress with a message and members of
-	// _meta, a JSON object; it is nil if the client has not asked for that.
+	// Progress sends a notification of progress with a message and members of _meta, a JSON object; it is nil if the
+	// client has not asked for that.
 	Progress func(message string, meta []byte)
-	// Elicit asks the user and Sample the model of the client. They are nil if
-	// the client does not take that, and in an era that asks in results.
+	// Elicit asks the user and Sample the model of the client. They are nil if the client does not take that, and in an
+	// era that asks in results.
 	Elicit, Sample Asker
 	// Asked says that a Question may be the result; Answer is what came of one.
 	Asked  bool
@@ -88,16 +84,15 @@ type Call struct {
 // An Asker sends a request to the client and waits for the result.
 type Asker func(ctx context.Context, params []byte) (result []byte, err error)
 
-// Answer is what the user answered to a [Question] of an earlier result: the
-// call was made again with it.
+// Answer is what the user answered to a [Question] of an earlier result: the call was made again with it.
 type Answer struct {
 	State  string // of that question
 	Action string // accept, decline or cancel
 	Form   []byte // what was filled in; nil if nothing was
 }
 
-// Question asks the user in a result; the client makes the call again with the
-// answer (MCP 2026-07-28, multi round-trip requests).
+// Question asks the user in a result; the client makes the call again with the answer (MCP 2026-07-28, multi round-trip
+// requests).
 type Question struct {
 	Message string
 	Form    []byte // a flat JSON Schema
@@ -107,23 +102,20 @@ type Question struct {
 
 // Result is what a tool gives.
 type Result struct {
-	// Question takes the place of all else where it is not nil. Only a client
-	// with Call.Asked can be asked so.
+	// Question takes the place of all else where it is not nil. Only a client with Call.Asked can be asked so.
 	Question *Question
 	// Task does so, too, for a client with Call.Tasks.
 	Task *Task
 
-	// Text is the text for the model, as a JSON string; Structured is the
-	// structured content, a JSON object.
+	// Text is the text for the model, as a JSON string; Structured is the structured content, a JSON object.
 	Text, Structured []byte
 	// More are content blocks behind the text, each with a comma before it.
 	More    []byte
 	IsError bool
 }
 
-// protocol lets the engine answer a request. The engine reads ids as floating
-// point numbers, so it is given another one, and the client's is put back. ok
-// is false for an error.
+// protocol lets the engine answer a request. The engine reads ids as floating point numbers, so it is given another
+// one, and the client's is put back. ok is false for an error.
 func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 	id := m.Bytes(m.ID)
 	request := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
@@ -164,8 +156,8 @@ func (s *Server) answered(id, result []byte, err error, e eras.Era) []byte {
 	return wire.AppendResult(nil, id, result)
 }
 
-// A peer is a session as the engine needs to see one. It holds nothing of a
-// session: what the engine does depends on the request alone.
+// A peer is a session as the engine needs to see one. It holds nothing of a session: what the engine does depends on
+// the request alone.
 type peer struct{ name string }
 
 var _ mcpserver.ClientSession = peer{}

@@ -14,9 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// defaultRunning is how many calls of one session are worked on at a time where
-// the server says no other. Receive waits for one of them to end when there are
-// more.
+// defaultRunning is how many calls of one session are worked on at a time where the server says no other. Receive waits
+// for one of them to end when there are more.
 const defaultRunning = 32
 
 // maxListens bounds the open subscriptions of one session.
@@ -49,8 +48,7 @@ type runningCall struct {
 	cancel context.CancelCauseFunc
 }
 
-// ErrCancelled is the cause of the end of a call's context where the client has
-// cancelled it, as against gone away.
+// ErrCancelled is the cause of the end of a call's context where the client has cancelled it, as against gone away.
 var ErrCancelled = errors.New("the client cancelled the call")
 
 // Connect begins a session of the server.
@@ -196,8 +194,9 @@ func (s *Session) own(m *wire.Message, e eras.Era) {
 	})
 }
 
-// work carries out the request m, of that id, on a goroutine of its own, when one of the session's slots is free. What do
-// returns makes the reply, unless the request was cancelled meanwhile. A panic costs this request alone, which asked for what.
+// work carries out the request m, of that id, on a goroutine of its own, when one of the session's slots is free. What
+// do returns makes the reply, unless the request was cancelled meanwhile. A panic costs this request alone, which asked
+// for what.
 func (s *Session) work(m *wire.Message, id []byte, e eras.Era, what string, do func(ctx context.Context) (reply func() []byte)) {
 	s.slots <- struct{}{}
 	ctx, fresh := s.begin(id)
@@ -231,8 +230,8 @@ func nameIn(m *wire.Message, path ...string) string {
 	return name
 }
 
-// progress gives what reports the progress of a call. It is called from the
-// goroutine of the call alone, and not after its end.
+// progress gives what reports the progress of a call. It is called from the goroutine of the call alone, and not after
+// its end.
 func (s *Session) progress(token []byte) func(message string, meta []byte) {
 	count := 0
 	return func(message string, meta []byte) {
@@ -255,9 +254,8 @@ func (s *Session) begin(id []byte) (context.Context, bool) {
 	return ctx, true
 }
 
-// end takes a call out of the table, before it is answered: the client may use
-// the id again as soon as it has the answer. It reports whether anybody still
-// waits for that, and then counts the answer as being sent.
+// end takes a call out of the table, before it is answered: the client may use the id again as soon as it has the
+// answer. It reports whether anybody still waits for that, and then counts the answer as being sent.
 func (s *Session) end(id []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,8 +283,8 @@ func (s *Session) cancel(m *wire.Message) {
 	delete(s.listens, string(id))
 }
 
-// Close waits until what was received is answered. When ctx ends before, the
-// calls that are left are cancelled and not answered, and end by themselves.
+// Close waits until what was received is answered. When ctx ends before, the calls that are left are cancelled and not
+// answered, and end by themselves.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed

@@ -114,8 +114,7 @@ func TestFaultB15_PanicInARequest(t *testing.T) {
 	}
 }
 
-// A client that takes elicitations is asked, and its answer, its refusal or
-// its silence is what the call gets.
+// A client that takes elicitations is asked, and its answer, its refusal or its silence is what the call gets.
 func TestAsk(t *testing.T) {
 	p := connect(t, `{"elicitation":{}}`, func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
 		result, err := c.Elicit(ctx, []byte(`{"message":"?"}`))
@@ -147,8 +146,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A session that is closed answers what it has taken, or cancels it when there
-// is no time.
+// A session that is closed answers what it has taken, or cancels it when there is no time.
 func TestClose(t *testing.T) {
 	entered, leave := make(chan struct{}, 2), make(chan struct{})
 	p := connect(t, `{}`, func(ctx context.Context, _ mcpserve.Call) mcpserve.Result {

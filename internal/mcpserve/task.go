@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A Task is a call of which the client has got this in place of a result (extension tasks): it goes on when the user has answered
-// its question, wherever that is, also after the client and the server have ended in between.
+// A Task is a call of which the client has got this in place of a result (extension tasks): it goes on when the user
+// has answered its question, wherever that is, also after the client and the server have ended in between.
 type Task struct {
 	ID               string
 	Created, Updated time.Time

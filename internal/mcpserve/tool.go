@@ -30,8 +30,8 @@ type Tool struct {
 // An About is what a server says of itself.
 type About struct{ Name, Version, Description, Instructions string }
 
-// NewEngine returns the engine of a server whose tools are the same for everybody as long as the program runs. The structured
-// content of a call that fails has the members of fault.
+// NewEngine returns the engine of a server whose tools are the same for everybody as long as the program runs. The
+// structured content of a call that fails has the members of fault.
 func NewEngine(a About, tools []Tool, fault []string, opts ...mcpserver.ServerOption) *mcpserver.MCPServer {
 	engine := mcpserver.NewMCPServer(a.Name, a.Version, append(opts, mcpserver.WithToolCapabilities(false), mcpserver.WithDescription(a.Description),
 		mcpserver.WithInstructions(a.Instructions), mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic))...)
@@ -48,7 +48,8 @@ func NewEngine(a About, tools []Tool, fault []string, opts ...mcpserver.ServerOp
 	return engine
 }
 
-// withFault lets an output schema admit what a call that fails returns: clients check the structured content of errors, too.
+// withFault lets an output schema admit what a call that fails returns: clients check the structured content of errors,
+// too.
 func withFault(output string, fault []string) json.RawMessage {
 	i := strings.LastIndex(output, `,"required":`)
 	required := strings.TrimSuffix(output[i+1:], "}")

@@ -1,6 +1,5 @@
-// Package mcptest is an MCP server for tests: it offers tools that behave well
-// and tools that do not, speaks of what it was sent, and runs in this process
-// or, through a test binary, as a child.
+// Package mcptest is an MCP server for tests: it offers tools that behave well and tools that do not, speaks of what it
+// was sent, and runs in this process or, through a test binary, as a child.
 package mcptest
 
 import (
@@ -19,13 +18,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Server is the endpoint; the zero value serves [DefaultTools] and speaks
-// revision 2025-11-25.
+// Server is the endpoint; the zero value serves [DefaultTools] and speaks revision 2025-11-25.
 type Server struct {
 	// Name is its own name; "" means mcptest.
 	Name string
-	// Tools, Resources, Templates and Prompts are the entries of the lists;
-	// nil Tools means DefaultTools. Lists that are nil are not offered.
+	// Tools, Resources, Templates and Prompts are the entries of the lists; nil Tools means DefaultTools. Lists that
+	// are nil are not offered.
 	Tools, Resources, Templates, Prompts []string
 	// Skills are the names of skills, whose uris are skill://NAME/SKILL.md.
 	Skills []string
@@ -33,15 +31,14 @@ type Server struct {
 	PageSize int
 	// Capabilities replaces the capabilities object; "" means what fits.
 	Capabilities string
-	// Modern makes the server refuse initialize and speak 2026-07-28: what has
-	// not the metadata of that revision is refused, and results say their type.
+	// Modern makes the server refuse initialize and speak 2026-07-28: what has not the metadata of that revision is
+	// refused, and results say their type.
 	Modern bool
 	// Greets makes a Modern server answer initialize, by its own revision.
 	Greets bool
 	// Silent makes it never answer these methods.
 	Silent []string
-	// Gate, unless it is "", names a file: until it exists, the server does not
-	// answer initialize and server/discover.
+	// Gate, unless it is "", names a file: until it exists, the server does not answer initialize and server/discover.
 	Gate string
 	// Refuse makes it answer these methods with -32603, Lack with -32601.
 	Refuse, Lack []string
@@ -370,8 +367,8 @@ func (s *session) text(m *wire.Message, text string) {
 	s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, text))+`}]}`)
 }
 
-// Odd is the result of the tool "odd": content that no library of today knows,
-// members in an order of their own, numbers that floats cannot hold.
+// Odd is the result of the tool "odd": content that no library of today knows, members in an order of their own,
+// numbers that floats cannot hold.
 const Odd = `{"z":1,"content":[{"type":"hologram","data":{"b":[],"a":18446744073709551615}},{"type":"text","text":"\ud83d\ude00 <&>","x":1.0}],"structuredContent":{"n":9007199254740993,"m":1.10},"isError":false,"_meta":{"vendor/key":[1e400]},"extra":null}`
 
 // count adds to the calls that are under way.
@@ -491,8 +488,7 @@ func (s *session) tool(m *wire.Message) {
 	}
 }
 
-// other answers a call of a tool that is listed and does nothing but say who
-// was called.
+// other answers a call of a tool that is listed and does nothing but say who was called.
 func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
 	s.mu.Lock()
 	listed := slices.ContainsFunc(s.tools, func(def string) bool {
@@ -532,8 +528,7 @@ func (s *session) result(m *wire.Message, result json.RawMessage) {
 	s.reply(m, string(result))
 }
 
-// ask sends the client a request and answers with what it answered. A modern
-// server may be given an array of them.
+// ask sends the client a request and answers with what it answered. A modern server may be given an array of them.
 func (s *session) ask(m *wire.Message, request json.RawMessage) {
 	if s.server.Modern {
 		// A modern server asks in its result, and is called again with the answer.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// New makes the server that specs describe, each KEY=VALUE or KEY, so that a
-// configuration or a command line can ask for it:
+// New makes the server that specs describe, each KEY=VALUE or KEY, so that a configuration or a command line can ask
+// for it:
 //
 //	tools=echo,fail      these of the tools, with short definitions
 //	tool={"name":…}      one more tool, of that definition

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// A file is a line that says what it is, then for each vector the digest of its text, how many numbers it has, and these, and then
-// the digest of all that.
+// A file is a line that says what it is, then for each vector the digest of its text, how many numbers it has, and
+// these, and then the digest of all that.
 const (
 	header  = "workbench meanings 1\n"
 	maxFile = int64(maxKept) * (sha256.Size + 2 + maxLength)

@@ -1,8 +1,7 @@
-// Package metrics shows Prometheus what a workbench says of itself. Nothing is
-// counted for it but the durations of calls, and these from the first time that
-// they are read: at each reading the state is asked for, as workbench status
-// does. Labels are names of the configuration, never of tools or clients, so
-// there are as many series as the configuration has servers.
+// Package metrics shows Prometheus what a workbench says of itself. Nothing is counted for it but the durations of
+// calls, and these from the first time that they are read: at each reading the state is asked for, as workbench status
+// does. Labels are names of the configuration, never of tools or clients, so there are as many series as the
+// configuration has servers.
 package metrics
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-// Handler answers the readers of metrics of a workbench of that version. now is
-// asked at each reading, and first is called once, before the first.
+// Handler answers the readers of metrics of a workbench of that version. now is asked at each reading, and first is
+// called once, before the first.
 func Handler(version string, now func() status.Front, first func()) http.Handler {
 	// The collectors are made when somebody reads: most processes are never read.
 	reader := sync.OnceValue(func() http.Handler {
@@ -128,8 +127,8 @@ type crowd struct {
 	inFlight, queued, kept int
 }
 
-// places adds up the servers of all sessions. One that was in a state before
-// and is no more has a 0 for it, so that its series goes on.
+// places adds up the servers of all sessions. One that was in a state before and is no more has a 0 for it, so that its
+// series goes on.
 func places(f *status.Front) map[place]*crowd {
 	all := make(map[place]*crowd)
 	at := func(toolbox, server string) *crowd {

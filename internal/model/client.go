@@ -31,8 +31,7 @@ const (
 	Summary   Role = "summary"   // sums a conversation up
 )
 
-// Models are the names of models, as the endpoint knows them. A role without
-// one is played by Default.
+// Models are the names of models, as the endpoint knows them. A role without one is played by Default.
 type Models struct {
 	Default                            string
 	Planner, Agent, Assistant, Summary string
@@ -64,8 +63,7 @@ type Options struct {
 	ReplyTimeout time.Duration
 	// MaxTokens is how long one reply may be; 0 means 4096.
 	MaxTokens int
-	// HTTP is what requests are made with, but for its redirects; nil means
-	// http.DefaultClient.
+	// HTTP is what requests are made with, but for its redirects; nil means http.DefaultClient.
 	HTTP   *http.Client
 	Logger zerolog.Logger
 }
@@ -91,10 +89,8 @@ type Client struct {
 	refused map[string]params // by model
 }
 
-// New returns a client of the endpoint with that base URL, such as
-// https://api.openai.com/v1. The error says that the URL is none, or that it
-// would show the key and the messages to the network: http is for this machine
-// alone.
+// New returns a client of the endpoint with that base URL, such as https://api.openai.com/v1. The error says that the
+// URL is none, or that it would show the key and the messages to the network: http is for this machine alone.
 func New(baseURL string, opts Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	switch {
@@ -114,9 +110,8 @@ func New(baseURL string, opts Options) (*Client, error) {
 // errTimeout is the cause of a try that took too long.
 var errTimeout = errors.New("no reply in time")
 
-// Complete asks the model of the request's role and returns its reply, which
-// has text or calls. What may pass, such as HTTP 429 and 5xx, is tried again,
-// three times in all.
+// Complete asks the model of the request's role and returns its reply, which has text or calls. What may pass, such as
+// HTTP 429 and 5xx, is tried again, three times in all.
 //
 // The error is an [*Error], wraps [ErrTooLong], or is the cause of ctx.
 func (c *Client) Complete(ctx context.Context, req Request) (*Reply, error) {

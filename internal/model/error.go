@@ -16,8 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// ErrTooLong is wrapped by the error for a reply that did not come to an end
-// within its bounds.
+// ErrTooLong is wrapped by the error for a reply that did not come to an end within its bounds.
 var ErrTooLong = errors.New("the reply is too long")
 
 // Error says why the endpoint gave no reply that can be used.
@@ -27,9 +26,8 @@ type Error struct {
 	Status int
 	// Text is what the endpoint said, or what is wrong with its answer, in a line.
 	Text string
-	// Code is the endpoint's own name for the error, such as
-	// context_length_exceeded, and Param the parameter that it will not have;
-	// "" where it names none.
+	// Code is the endpoint's own name for the error, such as context_length_exceeded, and Param the parameter that it
+	// will not have; "" where it names none.
 	Code, Param string
 	// RetryAfter is when the endpoint wants to be asked again; 0: it does not say.
 	RetryAfter time.Duration
@@ -93,8 +91,7 @@ func (e *Error) Overflow() bool {
 		e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Text), "context length")
 }
 
-// unreached words an error of the way to the endpoint. The address stays out
-// of it: its query may be a secret.
+// unreached words an error of the way to the endpoint. The address stays out of it: its query may be a secret.
 func (c *Client) unreached(ctx context.Context, name string, err error) error {
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return &Error{Model: name, Timeout: true, Text: fmt.Sprintf("no reply within %v", c.opts.ReplyTimeout)}

@@ -17,8 +17,7 @@ import (
 type Request struct {
 	Role     Role
 	Messages []Message
-	// Tools are what it may call. MustCall has it call one of them instead of
-	// answering in words.
+	// Tools are what it may call. MustCall has it call one of them instead of answering in words.
 	Tools    []Tool
 	MustCall bool
 	// Text takes what the reply says as the model writes it, in pieces that are its Text together; anew says that a
@@ -48,15 +47,14 @@ const (
 	FromTool   From = "tool" // the result of a call
 )
 
-// Tool is something that a model can call. Name has letters, digits, _ and -,
-// 64 at most; Schema is the JSON Schema of its arguments, an object.
+// Tool is something that a model can call. Name has letters, digits, _ and -, 64 at most; Schema is the JSON Schema of
+// its arguments, an object.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage
 }
 
-// Call is a call that the model wants. Arguments are as it wrote them, which
-// need not be JSON.
+// Call is a call that the model wants. Arguments are as it wrote them, which need not be JSON.
 type Call struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -67,8 +65,7 @@ type Call struct {
 type Reply struct {
 	Text  string
 	Calls []Call
-	// Tokens are those of the request and the reply together, as the endpoint
-	// counts them; 0 where it does not say.
+	// Tokens are those of the request and the reply together, as the endpoint counts them; 0 where it does not say.
 	Tokens int
 }
 
@@ -87,8 +84,7 @@ func (c *Client) without(name string) params {
 	return c.refused[name]
 }
 
-// refuse notes a parameter that the model will not have, and reports whether
-// it was sent and is left out from now on.
+// refuse notes a parameter that the model will not have, and reports whether it was sent and is left out from now on.
 func (c *Client) refuse(name string, e *Error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,8 +282,7 @@ func (c *Client) reply(name string, done *completion) (*Reply, error) {
 	return r, nil
 }
 
-// argumentsOf reads the arguments of a call: JSON in a string, as the protocol
-// wants it, or as it is.
+// argumentsOf reads the arguments of a call: JSON in a string, as the protocol wants it, or as it is.
 func argumentsOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {

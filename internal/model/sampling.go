@@ -10,16 +10,14 @@ import (
 	"strings"
 )
 
-// Sampled asks the model of an MCP client, by sampling/createMessage (MCP
-// 2025-11-25, "Sampling"). Tools are described to it in words, and it calls them
-// in words: most clients that lend their model do so for text alone. It makes
-// one call a reply, and the client chooses which model it is.
+// Sampled asks the model of an MCP client, by sampling/createMessage (MCP 2025-11-25, "Sampling"). Tools are described
+// to it in words, and it calls them in words: most clients that lend their model do so for text alone. It makes one
+// call a reply, and the client chooses which model it is.
 type Sampled struct {
 	create func(ctx context.Context, params []byte) (result []byte, err error)
 }
 
-// NewSampled returns what asks by create, which sends the request and waits for
-// its result.
+// NewSampled returns what asks by create, which sends the request and waits for its result.
 func NewSampled(create func(ctx context.Context, params []byte) (result []byte, err error)) *Sampled {
 	return &Sampled{create}
 }
@@ -50,8 +48,7 @@ type (
 	}
 )
 
-// Complete asks the client's model. The error is an [*Error], wraps
-// [ErrTooLong], or is the cause of ctx.
+// Complete asks the client's model. The error is an [*Error], wraps [ErrTooLong], or is the cause of ctx.
 func (s *Sampled) Complete(ctx context.Context, r Request) (*Reply, error) {
 	params, err := json.Marshal(sample(r))
 	if err != nil {
@@ -86,8 +83,7 @@ func (s *Sampled) Complete(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// callInWords makes a call of a reply that is one in words, of a tool that was
-// offered.
+// callInWords makes a call of a reply that is one in words, of a tool that was offered.
 func (reply *Reply) callInWords(r Request) {
 	if len(reply.Calls) > 0 {
 		return
@@ -112,8 +108,7 @@ func sample(r Request) createMessage {
 	return m
 }
 
-// inWords is the request without tools: they stand in the instructions, and
-// calls and results in the dialogue.
+// inWords is the request without tools: they stand in the instructions, and calls and results in the dialogue.
 func (r *Request) inWords() *Request {
 	out := &Request{Role: r.Role}
 	names := map[string]string{}

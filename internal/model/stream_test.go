@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/model/modeltest"
 )
 
-// listen has the text of a request handed on, and gives what was handed on of the last reply, and of how many there was some.
+// listen has the text of a request handed on, and gives what was handed on of the last reply, and of how many there was
+// some.
 func listen(req *model.Request) (said *string, replies *int) {
 	said, replies = new(string), new(int)
 	req.Text = func(piece string, anew bool) {

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Names returns at most n of known that are like name, the likest first: those
-// within a third of its length in edits, and those that contain it or are
-// contained in it. Case does not count.
+// Names returns at most n of known that are like name, the likest first: those within a third of its length in edits,
+// and those that contain it or are contained in it. Case does not count.
 func Names(name string, known []string, n int) []string {
 	type candidate struct {
 		name string
@@ -47,8 +46,7 @@ func Names(name string, known []string, n int) []string {
 // maxLen bounds the work for hostile names; longer ones are like nothing.
 const maxLen = 256
 
-// distance is the number of single-character edits, swaps of neighbours
-// included, that turn a into b.
+// distance is the number of single-character edits, swaps of neighbours included, that turn a into b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	var before, last []int

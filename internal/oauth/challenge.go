@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Challenge is what a server wants of a token, from the Bearer and DPoP
-// challenges of a 401 or 403 (RFC 6750, section 3; RFC 9449, section 7.1; RFC
-// 9728, section 5.1).
+// Challenge is what a server wants of a token, from the Bearer and DPoP challenges of a 401 or 403 (RFC 6750, section
+// 3; RFC 9449, section 7.1; RFC 9728, section 5.1).
 type Challenge struct {
 	Error    string `json:"error,omitempty"`
 	Scope    string `json:"scope,omitempty"`             // divided by spaces
@@ -21,10 +20,9 @@ const InsufficientScope = "insufficient_scope"
 // maxParam bounds what is taken of a header, in bytes.
 const maxParam = 2 << 10
 
-// ParseChallenge reads the first Bearer and the first DPoP challenge of a
-// response's header; the zero Challenge if there is none. What one of the two
-// does not say the other does. What does not have the form that it must have is
-// left out.
+// ParseChallenge reads the first Bearer and the first DPoP challenge of a response's header; the zero Challenge if
+// there is none. What one of the two does not say the other does. What does not have the form that it must have is left
+// out.
 func ParseChallenge(h http.Header) (found Challenge) {
 	seen := make(map[string]bool)
 	for _, line := range h.Values("WWW-Authenticate") {
@@ -49,8 +47,7 @@ func ParseChallenge(h http.Header) (found Challenge) {
 	return found
 }
 
-// isScope reports whether s is a list of scope-tokens (RFC 6749, section 3.3),
-// so that it may be printed and sent on.
+// isScope reports whether s is a list of scope-tokens (RFC 6749, section 3.3), so that it may be printed and sent on.
 func isScope(s string) bool {
 	return len(s) <= maxParam && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r > '~' || r == '"' || r == '\\'
@@ -62,9 +59,8 @@ type challenge struct {
 	params map[string]string // by lower-case name
 }
 
-// challenges reads one WWW-Authenticate header, which may hold several (RFC
-// 9110, section 11.6.1): a word followed by = is a parameter of the scheme
-// before it, any other word a scheme.
+// challenges reads one WWW-Authenticate header, which may hold several (RFC 9110, section 11.6.1): a word followed by =
+// is a parameter of the scheme before it, any other word a scheme.
 func challenges(line string) []challenge {
 	var all []challenge
 	rest := line

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Client holds the login to one server. Its methods may be called by several
-// goroutines.
+// Client holds the login to one server. Its methods may be called by several goroutines.
 type Client struct {
 	settings *Settings
 	places   *places
@@ -34,8 +33,7 @@ type Client struct {
 	serverNonce nonce
 }
 
-// failure is a renewal that did not work, so that who comes with the same token
-// a moment later is told the same.
+// failure is a renewal that did not work, so that who comes with the same token a moment later is told the same.
 type failure struct {
 	token string
 	err   error
@@ -45,8 +43,7 @@ type failure struct {
 // refreshGrace is how long a renewal may still take whose caller has gone.
 const refreshGrace = 2 * time.Second
 
-// failureRest is how long a renewal that failed for no final reason is not
-// tried again.
+// failureRest is how long a renewal that failed for no final reason is not tried again.
 const failureRest = 5 * time.Second
 
 // New makes the client of a server. It reads and sends nothing.
@@ -76,16 +73,15 @@ func New(settings Settings, store *Store, opts Options) (*Client, error) {
 // Close closes the connections that are kept for another request.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Reload forgets what was read, so that a login that another process did since
-// is seen.
+// Reload forgets what was read, so that a login that another process did since is seen.
 func (c *Client) Reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loaded, c.failed = false, failure{}
 }
 
-// Token returns a token to send, renewed if its time is over. It is "" if there
-// is none: the server's answer then says what it wants.
+// Token returns a token to send, renewed if its time is over. It is "" if there is none: the server's answer then says
+// what it wants.
 func (c *Client) Token(ctx context.Context) (string, error) {
 	r, err := c.load()
 	if err != nil {
@@ -104,10 +100,9 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// Renew returns a token other than used, which the server refused with that
-// challenge: one that was got since, or a new one. Of many callers one asks for
-// it and the others wait. The error is a [*LoginError] if only a person can get
-// one; what the server wants is noted for them.
+// Renew returns a token other than used, which the server refused with that challenge: one that was got since, or a new
+// one. Of many callers one asks for it and the others wait. The error is a [*LoginError] if only a person can get one;
+// what the server wants is noted for them.
 func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (string, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -125,8 +120,8 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 	if err := c.failedWith(used); err != nil {
 		return "", err
 	}
-	// A refresh that was begun is not given up at once with the request that
-	// needed it: its answer may hold the only token that is good from then on.
+	// A refresh that was begun is not given up at once with the request that needed it: its answer may hold the only
+	// token that is good from then on.
 	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(refreshGrace, cancel) })()
@@ -193,8 +188,8 @@ func (c *Client) Scopes() []string {
 	return c.current.Scopes
 }
 
-// Changed reports whether there is a token that may be sent and is not the last
-// one that this client knew: somebody logged in.
+// Changed reports whether there is a token that may be sent and is not the last one that this client knew: somebody
+// logged in.
 func (c *Client) Changed() bool {
 	r, err := c.read()
 	if err != nil {
@@ -205,9 +200,8 @@ func (c *Client) Changed() bool {
 	return r.Access != "" && r.Access != c.current.Access
 }
 
-// Logout forgets the token, after the authorization server was told that it is
-// not needed any more, if it wants to know (RFC 7009). It reports whether there
-// was one. An error of the authorization server does not keep the token.
+// Logout forgets the token, after the authorization server was told that it is not needed any more, if it wants to know
+// (RFC 7009). It reports whether there was one. An error of the authorization server does not keep the token.
 func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 	var told error
 	err = c.change(ctx, func(r *record) error {
@@ -225,9 +219,8 @@ func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 	return was, errors.Join(err, told)
 }
 
-// read returns what is known of the login, as far as it is of the authorization
-// server that the configuration names: no other is shown its client's secret.
-// A token that is not bound to a key is none where it must be.
+// read returns what is known of the login, as far as it is of the authorization server that the configuration names: no
+// other is shown its client's secret. A token that is not bound to a key is none where it must be.
 func (c *Client) read() (record, error) {
 	r, err := c.store.read(c.settings.URL)
 	c.disown(&r)

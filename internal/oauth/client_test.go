@@ -119,7 +119,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// Answers that do not fit what was asked, and places that no login is safe with, end a login, and nothing is kept of it.
+// Answers that do not fit what was asked, and places that no login is safe with, end a login, and nothing is kept of
+// it.
 func TestFaultF16_HostileLogins(t *testing.T) {
 	const (
 		resource = "/.well-known/oauth-protected-resource/mcp"

@@ -20,8 +20,8 @@ type resourceMetadata struct {
 	Bound    bool     `json:"dpop_bound_access_tokens_required"`
 }
 
-// issuerMetadata is what an authorization server says of itself (RFC 8414,
-// section 2, and the documents that add to it).
+// issuerMetadata is what an authorization server says of itself (RFC 8414, section 2, and the documents that add to
+// it).
 type issuerMetadata struct {
 	Issuer        string   `json:"issuer"`
 	Authorize     string   `json:"authorization_endpoint"`
@@ -55,8 +55,8 @@ type places struct {
 // errNoDocument says that a well-known address has nothing.
 var errNoDocument = errors.New("no such document")
 
-// discover finds where a token for the server is got. hint is the address of
-// its metadata that a challenge named, or "".
+// discover finds where a token for the server is got. hint is the address of its metadata that a challenge named, or
+// "".
 func (a *places) discover(ctx context.Context, hint string) (*place, error) {
 	resource, err := a.resourceMetadata(ctx, hint)
 	switch {
@@ -77,9 +77,8 @@ func (a *places) discover(ctx context.Context, hint string) (*place, error) {
 	return p, nil
 }
 
-// resourceMetadata reads the document that the challenge named, or else the
-// first that is at one of the two well-known addresses (specification
-// 2026-07-28, authorization server discovery).
+// resourceMetadata reads the document that the challenge named, or else the first that is at one of the two well-known
+// addresses (specification 2026-07-28, authorization server discovery).
 func (a *places) resourceMetadata(ctx context.Context, hint string) (*resourceMetadata, error) {
 	at := []string{hint}
 	if hint == "" {
@@ -95,8 +94,7 @@ func (a *places) resourceMetadata(ctx context.Context, hint string) (*resourceMe
 		case err != nil:
 			return nil, fmt.Errorf("metadata of the server: %w", err)
 		case !a.isOf(m.Resource):
-			// Else a token for another server could be had and given to this
-			// one (RFC 9728, section 3.3).
+			// Else a token for another server could be had and given to this one (RFC 9728, section 3.3).
 			return nil, fmt.Errorf("metadata of the server, %s, is of another resource, %q", address, m.Resource)
 		}
 		return &m, nil
@@ -104,8 +102,8 @@ func (a *places) resourceMetadata(ctx context.Context, hint string) (*resourceMe
 	return nil, errNoDocument
 }
 
-// isOf reports whether a resource is the server, or a part of its origin that
-// holds it: servers at /mcp are often protected as a whole.
+// isOf reports whether a resource is the server, or a part of its origin that holds it: servers at /mcp are often
+// protected as a whole.
 func (a *places) isOf(resource string) bool {
 	u, err := url.Parse(resource)
 	if err != nil || !strings.EqualFold(u.Scheme, a.server.Scheme) || !strings.EqualFold(u.Host, a.server.Host) ||
@@ -116,9 +114,8 @@ func (a *places) isOf(resource string) bool {
 	return strings.HasPrefix(strings.TrimSuffix(a.server.EscapedPath(), "/")+"/", path+"/")
 }
 
-// chooseIssuer takes the one that the configuration names, or else the first.
-// A client that was registered with one is not shown to another (specification
-// 2026-07-28, client registration, "Authorization Server Binding").
+// chooseIssuer takes the one that the configuration names, or else the first. A client that was registered with one is
+// not shown to another (specification 2026-07-28, client registration, "Authorization Server Binding").
 func (a *places) chooseIssuer(listed []string) (string, error) {
 	want := a.settings.Issuer
 	switch {
@@ -135,12 +132,12 @@ func (a *places) chooseIssuer(listed []string) (string, error) {
 	return "", fmt.Errorf("the server names the authorization server %s, and the configuration another, %s", listed[0], want)
 }
 
-// sameIssuer compares as text, but for a slash at the end: metadata of servers
-// and of authorization servers often differ in it, and it names no other place.
+// sameIssuer compares as text, but for a slash at the end: metadata of servers and of authorization servers often
+// differ in it, and it names no other place.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// issuerMetadata reads what an authorization server says of itself, at the
-// first address of the specification's order that has it.
+// issuerMetadata reads what an authorization server says of itself, at the first address of the specification's order
+// that has it.
 func (a *places) issuerMetadata(ctx context.Context, issuer string) (m issuerMetadata, err error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -165,9 +162,8 @@ func (a *places) issuerMetadata(ctx context.Context, issuer string) (m issuerMet
 	return m, err
 }
 
-// discoverAtServer is how it was before servers had metadata of their own: the
-// authorization server is at the root of the server, with its metadata or, for
-// want of it, at fixed addresses (specification 2025-03-26, authorization).
+// discoverAtServer is how it was before servers had metadata of their own: the authorization server is at the root of
+// the server, with its metadata or, for want of it, at fixed addresses (specification 2025-03-26, authorization).
 func (a *places) discoverAtServer(ctx context.Context) (*place, error) {
 	root := wellKnown(a.server, "", "")
 	p := &place{resource: a.settings.URL}
@@ -222,8 +218,7 @@ func (a *places) fetch(ctx context.Context, address string, to any) error {
 	return nil
 }
 
-// plain names a request that failed by its place alone: addresses may hold
-// secrets in their query.
+// plain names a request that failed by its place alone: addresses may hold secrets in their query.
 func plain(err error) error {
 	var failed *url.Error
 	if !errors.As(err, &failed) {

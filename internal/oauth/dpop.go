@@ -33,8 +33,7 @@ const (
 	nonceHeader = "DPoP-Nonce"
 )
 
-// proofKey is a key pair that tokens are bound to (RFC 9449). Whoever has such a
-// token can use it with the key alone.
+// proofKey is a key pair that tokens are bound to (RFC 9449). Whoever has such a token can use it with the key alone.
 type proofKey struct {
 	private *ecdsa.PrivateKey
 	signer  jose.Signer
@@ -72,8 +71,8 @@ func (k *proofKey) thumbprint() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum), err
 }
 
-// proof shows that whoever makes a request has the key (RFC 9449, section 4.2).
-// token is the one that the request has, or "".
+// proof shows that whoever makes a request has the key (RFC 9449, section 4.2). token is the one that the request has,
+// or "".
 func (k *proofKey) proof(method string, at *url.URL, token, nonce string) (string, error) {
 	claims := struct {
 		ID       string           `json:"jti"`
@@ -93,8 +92,7 @@ func (k *proofKey) proof(method string, at *url.URL, token, nonce string) (strin
 	return jwt.Signed(k.signer).Claims(claims).Serialize()
 }
 
-// nonce is what one server wants in proofs, as it said last. Its methods may be
-// called by several goroutines.
+// nonce is what one server wants in proofs, as it said last. Its methods may be called by several goroutines.
 type nonce struct{ last atomic.Pointer[string] }
 
 func (n *nonce) get() string {
@@ -150,9 +148,8 @@ func proving(client *http.Client, key *proofKey, token string, n *nonce) *http.C
 	return &c
 }
 
-// ClockNote says that the clock of this machine is wrong, if a response says
-// so: proofs and assertions are then taken for old or for not valid yet. It is
-// "" otherwise.
+// ClockNote says that the clock of this machine is wrong, if a response says so: proofs and assertions are then taken
+// for old or for not valid yet. It is "" otherwise.
 func ClockNote(h http.Header) string {
 	there, err := http.ParseTime(h.Get("Date"))
 	if err != nil {

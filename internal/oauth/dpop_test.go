@@ -31,8 +31,8 @@ func (b *bed) post(c *oauth.Client, token string) (int, http.Header) {
 // wants has the client know that the server takes bound tokens alone, as a challenge says that.
 var wants = oauth.Challenge{DPoP: true}
 
-// A server that wants bound tokens gets such, with a proof for each request, over renewals and processes. The key is kept with
-// them, and goes with them.
+// A server that wants bound tokens gets such, with a proof for each request, over renewals and processes. The key is
+// kept with them, and goes with them.
 func TestBoundTokens(t *testing.T) {
 	var turn atomic.Int32
 	for name, nonce := range map[string]func() string{

@@ -30,12 +30,11 @@ type grants struct {
 	nonce    nonce // that the authorization server wants in proofs
 }
 
-// ask gets a token. If the authorization server wants a nonce of its own in the
-// proof it is asked once more, and never a third time.
+// ask gets a token. If the authorization server wants a nonce of its own in the proof it is asked once more, and never
+// a third time.
 //
-// x/oauth2's type for client credentials is the one that lets the parameters of
-// any grant be said: its others have no place for the resource (RFC 8707),
-// which the specification wants in all of them.
+// x/oauth2's type for client credentials is the one that lets the parameters of any grant be said: its others have no
+// place for the resource (RFC 8707), which the specification wants in all of them.
 func (g *grants) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error) {
 	if t.endpoint == "" {
 		return nil, fmt.Errorf("%s names no token endpoint in its metadata; ask whoever runs it", t.who)
@@ -77,8 +76,7 @@ func (g *grants) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error)
 // assertionType is that of JSON Web Tokens (RFC 7523, section 2.2).
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// vouch adds what a client with a key, or one that its platform vouches for,
-// shows who it is by.
+// vouch adds what a client with a key, or one that its platform vouches for, shows who it is by.
 func (g *grants) vouch(ctx context.Context, reg registration, issuer string, params url.Values) error {
 	var token string
 	var err error
@@ -98,8 +96,8 @@ func (g *grants) vouch(ctx context.Context, reg registration, issuer string, par
 	return nil
 }
 
-// refused words an error of the token endpoint, without the addresses and pages
-// that may be in it, and without what it was shown.
+// refused words an error of the token endpoint, without the addresses and pages that may be in it, and without what it
+// was shown.
 func (t *tokenRequest) refused(err error) error {
 	var refused *oauth2.RetrieveError
 	switch {
@@ -115,8 +113,7 @@ func (t *tokenRequest) refused(err error) error {
 	return fmt.Errorf("%s gave no token", t.who)
 }
 
-// hide takes out of a text what was shown for a token: who refuses it may repeat
-// it.
+// hide takes out of a text what was shown for a token: who refuses it may repeat it.
 func (t *tokenRequest) hide(text string) string {
 	shown := []string{t.client.Secret}
 	for _, key := range []string{"assertion", "client_assertion", "subject_token", "refresh_token", "code", "code_verifier"} {
@@ -130,8 +127,7 @@ func (t *tokenRequest) hide(text string) string {
 	return text
 }
 
-// advice says what to do about a refusal, as far as the codes of RFC 6749, RFC
-// 8707 and RFC 9449 tell.
+// advice says what to do about a refusal, as far as the codes of RFC 6749, RFC 8707 and RFC 9449 tell.
 func (t *tokenRequest) advice(refused *oauth2.RetrieveError) string {
 	var clock string
 	if refused.Response != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// exchange gets a token for a grant, which params are of, and puts it into the
-// record. It is asked to be bound to the key of the record, if that has one.
+// exchange gets a token for a grant, which params are of, and puts it into the record. It is asked to be bound to the
+// key of the record, if that has one.
 func (g *grants) exchange(ctx context.Context, r *record, reg registration, params url.Values) error {
 	key, err := readProofKey(r.Key)
 	if err != nil {
@@ -49,8 +49,7 @@ func (g *grants) exchange(ctx context.Context, r *record, reg registration, para
 	return nil
 }
 
-// refresh gets a new token for an old one's refresh token. One that is refused
-// is of no use to anybody, and forgotten.
+// refresh gets a new token for an old one's refresh token. One that is refused is of no use to anybody, and forgotten.
 func (g *grants) refresh(ctx context.Context, r *record) error {
 	reg, ok := g.registered(r, r.Issuer)
 	if !ok {
@@ -76,10 +75,9 @@ func (r *record) settle(p *place) {
 	r.Issuer, r.Resource, r.TokenURL, r.Revoke = p.Issuer, p.resource, p.Token, p.Revoke
 }
 
-// firstScopes chooses what is asked for: what the configuration says, or the
-// server's challenge, or its metadata; and, since a token that is asked for
-// takes the place of the one before it, what that had (specification
-// 2026-07-28, "Scope Selection Strategy" and "Step-Up Authorization Flow").
+// firstScopes chooses what is asked for: what the configuration says, or the server's challenge, or its metadata; and,
+// since a token that is asked for takes the place of the one before it, what that had (specification 2026-07-28, "Scope
+// Selection Strategy" and "Step-Up Authorization Flow").
 func (g *grants) firstScopes(r *record, p *place) []string {
 	var before []string
 	if r.Issuer == p.Issuer {
@@ -96,8 +94,7 @@ func (g *grants) firstScopes(r *record, p *place) []string {
 	return scopes
 }
 
-// offline is the scope that some authorization servers want for a refresh token
-// (OpenID Connect Core, section 11).
+// offline is the scope that some authorization servers want for a refresh token (OpenID Connect Core, section 11).
 const offline = "offline_access"
 
 // revoke tells the authorization server that the tokens are not needed any more.
@@ -141,9 +138,8 @@ func (g *grants) revoke(ctx context.Context, r *record) error {
 	return nil
 }
 
-// proofKeyFor returns the key that a token of a place is to be bound to, as it
-// is kept: none unless the configuration or the server wants that, or the token
-// before it was; and the one of the login if it has one.
+// proofKeyFor returns the key that a token of a place is to be bound to, as it is kept: none unless the configuration
+// or the server wants that, or the token before it was; and the one of the login if it has one.
 func (g *grants) proofKeyFor(r *record, p *place) (json.RawMessage, error) {
 	before := r.Bound && r.Issuer == p.Issuer
 	switch {

@@ -24,8 +24,7 @@ const (
 	maxKeptConns = 2
 )
 
-// guard makes the requests that metadata leads to, and refuses those that it
-// must not lead to.
+// guard makes the requests that metadata leads to, and refuses those that it must not lead to.
 type guard struct {
 	local  bool            // the server is on this machine, so its authorization server may be
 	named  map[string]bool // hosts that the configuration names
@@ -34,8 +33,7 @@ type guard struct {
 	far    *http.Transport // through a proxy, which looks names up itself
 }
 
-// newGuard makes the client of a server. named are addresses that the
-// configuration holds, the server's first.
+// newGuard makes the client of a server. named are addresses that the configuration holds, the server's first.
 func newGuard(opts Options, named ...string) *http.Client {
 	g := &guard{named: make(map[string]bool), proxy: opts.Proxy}
 	for i, address := range named {
@@ -61,9 +59,8 @@ func newGuard(opts Options, named ...string) *http.Client {
 	return &http.Client{Transport: g, Timeout: requestTime, CheckRedirect: hop}
 }
 
-// hop lets documents be moved, and nothing else: the other requests hold
-// secrets, which are meant for the address that they were sent to. What headers
-// a server is asked with are not for another origin.
+// hop lets documents be moved, and nothing else: the other requests hold secrets, which are meant for the address that
+// they were sent to. What headers a server is asked with are not for another origin.
 func hop(req *http.Request, via []*http.Request) error {
 	first := via[0] // whose headers each hop gets
 	switch {
@@ -103,8 +100,7 @@ func (g *guard) CloseIdleConnections() {
 	g.far.CloseIdleConnections()
 }
 
-// check refuses addresses by what they say. What their names stand for is
-// checked when it is connected to.
+// check refuses addresses by what they say. What their names stand for is checked when it is connected to.
 func (g *guard) check(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -120,9 +116,8 @@ func (g *guard) check(u *url.URL) error {
 	return nil
 }
 
-// dial connects to the addresses of a name that may be connected to. They are
-// checked after the name was looked up, so that a name that means something
-// else a moment later changes nothing.
+// dial connects to the addresses of a name that may be connected to. They are checked after the name was looked up, so
+// that a name that means something else a moment later changes nothing.
 func (g *guard) dial(resolver *net.Resolver) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
@@ -167,10 +162,9 @@ func isPublic(ip netip.Addr) bool {
 	return true
 }
 
-// specialRanges are those of the registries of special-purpose addresses (RFC
-// 6890) that netip has no word for and that may lead into a network of one's
-// own: shared, protocol, benchmarking and reserved addresses, and IPv6 ranges
-// that hold an IPv4 address.
+// specialRanges are those of the registries of special-purpose addresses (RFC 6890) that netip has no word for and that
+// may lead into a network of one's own: shared, protocol, benchmarking and reserved addresses, and IPv6 ranges that
+// hold an IPv4 address.
 func specialRanges() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),
@@ -187,8 +181,7 @@ func specialRanges() []netip.Prefix {
 	}
 }
 
-// isLoopback reports whether a host is this machine by its very name (RFC 6761,
-// section 6.3).
+// isLoopback reports whether a host is this machine by its very name (RFC 6761, section 6.3).
 func isLoopback(host string) bool {
 	return thishost.Is(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }

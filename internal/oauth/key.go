@@ -25,9 +25,8 @@ const assertionLife = 5 * time.Minute
 // leastModulus is how many bits an RSA key has at least (RFC 7518, section 3.3).
 const leastModulus = 2048
 
-// assertion is a JSON Web Token by which a client shows who it is to an
-// authorization server (RFC 7523, section 3), signed with the private key that
-// text holds: in PEM, or as a JSON Web Key.
+// assertion is a JSON Web Token by which a client shows who it is to an authorization server (RFC 7523, section 3),
+// signed with the private key that text holds: in PEM, or as a JSON Web Key.
 func assertion(text, keyID, clientID, issuer string) (string, error) {
 	key, err := parseKey(text)
 	if err != nil {
@@ -48,8 +47,7 @@ func assertion(text, keyID, clientID, issuer string) (string, error) {
 	}).Serialize()
 }
 
-// parseKey reads a private key, and says by its Algorithm what is signed with
-// it. No error tells of the key.
+// parseKey reads a private key, and says by its Algorithm what is signed with it. No error tells of the key.
 func parseKey(text string) (key jose.JSONWebKey, err error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {

@@ -23,19 +23,17 @@ import (
 
 // LoginOptions are what a login needs besides a person.
 type LoginOptions struct {
-	// Show gives the person the address to open in a browser: https, or http
-	// on this machine.
+	// Show gives the person the address to open in a browser: https, or http on this machine.
 	Show func(address string) error
-	// Port is where the browser comes back to, on 127.0.0.1; 0 means the one of
-	// the last login, or any.
+	// Port is where the browser comes back to, on 127.0.0.1; 0 means the one of the last login, or any.
 	Port int
 }
 
 // callbackPath is where the browser comes back to.
 const callbackPath = "/callback"
 
-// Login has a person log in and keeps what comes of it. It returns the scopes
-// that the token was asked for or granted with, and ends with ctx.
+// Login has a person log in and keeps what comes of it. It returns the scopes that the token was asked for or granted
+// with, and ends with ctx.
 func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string, err error) {
 	if c.settings.Grant.own() {
 		return nil, fmt.Errorf("this server is used with %s, and needs no login", c.settings.Grant)
@@ -110,8 +108,8 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	return scopes, err
 }
 
-// knock sends the server a request without a token, for the challenge in its
-// answer, and reports whether it was refused.
+// knock sends the server a request without a token, for the challenge in its answer, and reports whether it was
+// refused.
 func (c *Client) knock(ctx context.Context) (wanted Challenge, refused bool, err error) {
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		var body io.Reader
@@ -151,8 +149,8 @@ func suits(p *place) error {
 	return nil
 }
 
-// listen opens the port that the browser comes back to: that of the client's
-// registration, if it has one and nothing else has taken it.
+// listen opens the port that the browser comes back to: that of the client's registration, if it has one and nothing
+// else has taken it.
 func listen(ctx context.Context, kept registration, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	if u, err := url.Parse(kept.Redirect); err == nil && port == 0 && u.Port() != "" {
@@ -163,8 +161,8 @@ func listen(ctx context.Context, kept registration, port int) (net.Listener, err
 	return config.Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(port))
 }
 
-// authorizeURL is the address that a person opens. A code that is got for a key
-// is of no use to who has not the key (RFC 9449, section 10).
+// authorizeURL is the address that a person opens. A code that is got for a key is of no use to who has not the key
+// (RFC 9449, section 10).
 func authorizeURL(p *place, reg registration, redirect, state, verifier string, scopes []string, key json.RawMessage) (string, error) {
 	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", p.resource)}
 	bound, err := readProofKey(key)
@@ -194,8 +192,7 @@ type visit struct {
 	came  chan url.Values
 }
 
-// wait serves the page that the browser comes back to until it came, and
-// returns the code it brought.
+// wait serves the page that the browser comes back to until it came, and returns the code it brought.
 func (v *visit) wait(ctx context.Context, listener net.Listener) (code string, err error) {
 	srv := &http.Server{Handler: v, ReadHeaderTimeout: requestTime, MaxHeaderBytes: 32 << 10}
 	served := make(chan error, 1)
@@ -220,8 +217,8 @@ func (v *visit) wait(ctx context.Context, listener net.Listener) (code string, e
 	return v.code(answer)
 }
 
-// ServeHTTP takes the browser's coming back. What does not have our state is
-// not it, and does not end the login: any page may send a browser here.
+// ServeHTTP takes the browser's coming back. What does not have our state is not it, and does not end the login: any
+// page may send a browser here.
 func (v *visit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -244,9 +241,8 @@ func (v *visit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// code takes the code from the answer, if it is that of the authorization
-// server that was asked (RFC 9207, section 2.4). Of another one nothing is
-// believed, its errors neither.
+// code takes the code from the answer, if it is that of the authorization server that was asked (RFC 9207, section
+// 2.4). Of another one nothing is believed, its errors neither.
 func (v *visit) code(answer url.Values) (string, error) {
 	iss, sent := answer.Get("iss"), answer.Has("iss")
 	switch {

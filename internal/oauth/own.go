@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// Names of grants and of tokens (RFC 7523, section 2.1; RFC 8693, sections 2.1
-// and 3; draft-ietf-oauth-identity-assertion-authz-grant).
+// Names of grants and of tokens (RFC 7523, section 2.1; RFC 8693, sections 2.1 and 3;
+// draft-ietf-oauth-identity-assertion-authz-grant).
 const (
 	grantJWT      = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -18,8 +18,7 @@ const (
 	tokenGrant    = "urn:ietf:params:oauth:token-type:id-jag"
 )
 
-// asItself gets a token without a person: for the client's own credentials, or
-// because somebody vouches for it.
+// asItself gets a token without a person: for the client's own credentials, or because somebody vouches for it.
 func (g *grants) asItself(ctx context.Context, r *record) error {
 	if err := g.tryAsItself(ctx, r); err != nil {
 		return fmt.Errorf("no token by %s: %w", g.settings.Grant, err)

@@ -47,8 +47,8 @@ func inJSON(t *testing.T, key jose.JSONWebKey) string {
 	return string(text)
 }
 
-// A client shows who it is by what it signs with a key, in each form that a key is written in: for a token, for the next one, and
-// for the end of the login.
+// A client shows who it is by what it signs with a key, in each form that a key is written in: for a token, for the
+// next one, and for the end of the login.
 func TestPrivateKeys(t *testing.T) {
 	ec, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	big, _ := rsa.GenerateKey(rand.Reader, 2048)
@@ -135,7 +135,8 @@ func TestPrivateKeysThatAreNone(t *testing.T) {
 	}
 }
 
-// A workload gets tokens for what its platform gave it, which is read each time; what is wrong with that is said, and not shown.
+// A workload gets tokens for what its platform gave it, which is read each time; what is wrong with that is said, and
+// not shown.
 func TestWorkload(t *testing.T) {
 	platform := oauthtest.NewIssuer()
 	b := newBed(t)
@@ -203,7 +204,8 @@ func enterprise(t *testing.T, provider *oauthtest.Server) (b *bed, settings oaut
 	return b, oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantAssertion, Identity: &oauth.Identity{Issuer: srv.URL, ClientID: "sso"}}
 }
 
-// What an identity provider says of a person is taken to the authorization server of the server, which gives a token for it.
+// What an identity provider says of a person is taken to the authorization server of the server, which gives a token
+// for it.
 func TestEnterprise(t *testing.T) {
 	people := oauthtest.NewIssuer()
 	good := people.Token("JWT", "ada", "sso", time.Now().Add(time.Hour), nil)

@@ -23,16 +23,14 @@ type record struct {
 	Key   json.RawMessage `json:"dpop_key,omitempty"` // what tokens are asked to be bound to; a private JSON Web Key
 	Bound bool            `json:"dpop,omitempty"`     // Access is bound to it
 
-	// Registrations are this program's, by issuer: none is shown to another
-	// authorization server.
+	// Registrations are this program's, by issuer: none is shown to another authorization server.
 	Registrations map[string]registration `json:"registrations,omitempty"`
 
 	// Wanted is what the server wanted when it last refused a token.
 	Wanted Challenge `json:"wanted,omitzero"`
 }
 
-// expiryMargin is how long before its end a token is taken for expired, so that
-// it does not end on its way.
+// expiryMargin is how long before its end a token is taken for expired, so that it does not end on its way.
 const expiryMargin = 10 * time.Second
 
 // usable reports whether the token may be sent.

@@ -6,8 +6,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// refusal is an error answer of an authorization server (RFC 6749, section
-// 5.2).
+// refusal is an error answer of an authorization server (RFC 6749, section 5.2).
 type refusal struct {
 	who    string
 	code   foreign.Name

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// clientAuth chooses among the ways that an authorization server offers. It
-// offers basic if it does not say (RFC 8414, section 2), but a client without a
-// secret has only one way.
+// clientAuth chooses among the ways that an authorization server offers. It offers basic if it does not say (RFC 8414,
+// section 2), but a client without a secret has only one way.
 func clientAuth(offered []string, secret bool) string {
 	switch {
 	case !secret:
@@ -27,15 +26,15 @@ func clientAuth(offered []string, secret bool) string {
 	}
 }
 
-// isDocument reports whether a client's id is the address of its metadata
-// document (draft-ietf-oauth-client-id-metadata-document, section 3).
+// isDocument reports whether a client's id is the address of its metadata document
+// (draft-ietf-oauth-client-id-metadata-document, section 3).
 func isDocument(id string) bool {
 	rest, ok := strings.CutPrefix(id, "https://")
 	return ok && strings.Contains(rest, "/")
 }
 
-// clientAuth is how the client of the configuration shows who it is, which
-// decides by itself when it has a key or is vouched for.
+// clientAuth is how the client of the configuration shows who it is, which decides by itself when it has a key or is
+// vouched for.
 func (g *grants) clientAuth(offered []string) string {
 	if g.settings.PrivateKey != nil || g.settings.Grant == GrantCredentials && g.settings.Assertion != nil {
 		return authKey
@@ -43,8 +42,8 @@ func (g *grants) clientAuth(offered []string) string {
 	return clientAuth(offered, g.settings.ClientSecret != "")
 }
 
-// registered returns the client to be at an authorization server: that of the
-// configuration, or the one that was registered there.
+// registered returns the client to be at an authorization server: that of the configuration, or the one that was
+// registered there.
 func (g *grants) registered(r *record, issuer string) (registration, bool) {
 	reg, ok := r.Registrations[issuer]
 	if id := g.settings.ClientID; id != "" && (id == reg.ID || !isDocument(id)) {
@@ -65,9 +64,8 @@ func (g *grants) kept(reg registration) registration {
 	return reg
 }
 
-// client finds out who to be at an authorization server, in the order of the
-// specification: the client that the configuration has, a metadata document, a
-// registration, kept or new (2026-07-28, client registration).
+// client finds out who to be at an authorization server, in the order of the specification: the client that the
+// configuration has, a metadata document, a registration, kept or new (2026-07-28, client registration).
 func (g *grants) client(ctx context.Context, r *record, p *place, redirect string) (registration, error) {
 	id := g.settings.ClientID
 	if id != "" && (!isDocument(id) || p.ClientIsAnURL) {

@@ -5,9 +5,8 @@ import (
 	"net/http"
 )
 
-// Do sends a request to the server with a token, "" for none, and with a proof
-// if the token is bound to a key. A server may want a nonce in proofs that it
-// tells when it refuses one: the request is then sent once more, for nobody has
+// Do sends a request to the server with a token, "" for none, and with a proof if the token is bound to a key. A server
+// may want a nonce in proofs that it tells when it refuses one: the request is then sent once more, for nobody has
 // acted on it, and never a third time.
 func (c *Client) Do(client *http.Client, req *http.Request, token string) (*http.Response, error) {
 	if token == "" {
@@ -39,8 +38,7 @@ func withToken(req *http.Request, scheme, token string) *http.Request {
 	return req
 }
 
-// boundTo returns the key that the token is bound to; nil if whoever has the
-// token may use it.
+// boundTo returns the key that the token is bound to; nil if whoever has the token may use it.
 func (c *Client) boundTo() (*proofKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,15 +15,13 @@ import (
 	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
-// Store keeps logins, a file each, which only their owner can read. Several
-// processes may use one at a time.
+// Store keeps logins, a file each, which only their owner can read. Several processes may use one at a time.
 type Store struct {
 	dir   string
 	turns *slots.Slots
 }
 
-// NewStore keeps logins in a directory, which is made, with mode 0700, when the
-// first is kept.
+// NewStore keeps logins in a directory, which is made, with mode 0700, when the first is kept.
 func NewStore(dir string) *Store { return &Store{dir: dir, turns: slots.New(dir, 1)} }
 
 // maxLogin is the most bytes that a kept login may have.
@@ -35,8 +33,7 @@ func (s *Store) path(server string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// read returns what is known of a server: of one that nothing is known of, its
-// address alone.
+// read returns what is known of a server: of one that nothing is known of, its address alone.
 func (s *Store) read(server string) (record, error) {
 	r := record{Server: server}
 	path := s.path(server)
@@ -53,8 +50,8 @@ func (s *Store) read(server string) (record, error) {
 	return r, nil
 }
 
-// change lets f change what is known of a server, and keeps it, also when f
-// fails. While f runs no other process changes it.
+// change lets f change what is known of a server, and keeps it, also when f fails. While f runs no other process
+// changes it.
 func (s *Store) change(ctx context.Context, server string, f func(*record) error) error {
 	done, err := s.turns.Take(ctx, server)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// A write for which the disk has no room, or which it does not allow, names the file that was wanted and says what to do.
+// A write for which the disk has no room, or which it does not allow, names the file that was wanted and says what to
+// do.
 func TestAdvised(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

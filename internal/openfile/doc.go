@@ -1,8 +1,8 @@
 // Package openfile is the one way in which this program opens, makes and replaces files.
 //
-// A path is a name that others may have given to something else meanwhile. A pipe makes whoever opens it wait for ever, a
-// device has no end, a link leads to a file that is nobody's business, a folder that everybody can write lets everybody
-// choose the file. So:
+// A path is a name that others may have given to something else meanwhile. A pipe makes whoever opens it wait for ever,
+// a device has no end, a link leads to a file that is nobody's business, a folder that everybody can write lets
+// everybody choose the file. So:
 //
 //   - Opening never waits, and what was opened is looked at before it is used: a file is a regular one or it is refused.
 //     Only what the caller of the program has handed over as an open descriptor, as the <(…) of a shell does, may be a pipe.

@@ -10,7 +10,8 @@ func Place(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0)
 }
 
-// Folder is a folder whose files are opened as by Open, and none outside of it, wherever links lead. It is to be closed.
+// Folder is a folder whose files are opened as by Open, and none outside of it, wherever links lead. It is to be
+// closed.
 type Folder struct{ root *os.Root }
 
 // OpenFolder opens a folder.

@@ -14,19 +14,20 @@ import (
 // ErrNotRegular says that a path leads to something else than a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Patience is how long reading a file may take, and how long it may take where the caller of the program writes to a pipe
-// meanwhile, perhaps after asking somebody for a password.
+// Patience is how long reading a file may take, and how long it may take where the caller of the program writes to a
+// pipe meanwhile, perhaps after asking somebody for a password.
 const (
 	patience      = 10 * time.Second
 	pipedPatience = time.Minute
 )
 
-// Open opens a file for reading. It does not wait, and refuses what is no regular file with ErrNotRegular, but for what was
-// handed over by the caller of the program, as in [HandedOver].
+// Open opens a file for reading. It does not wait, and refuses what is no regular file with ErrNotRegular, but for what
+// was handed over by the caller of the program, as in [HandedOver].
 func Open(path string) (*os.File, fs.FileInfo, error) { return open(path, os.O_RDONLY) }
 
-// Append opens a file for writing at its end; it is made, with mode 0600, if it is not there. It may be a device too, such
-// as the null device or a terminal, and a pipe that was handed over. The name of the file may be replaced later, as those who rotate logs do.
+// Append opens a file for writing at its end; it is made, with mode 0600, if it is not there. It may be a device too,
+// such as the null device or a terminal, and a pipe that was handed over. The name of the file may be replaced later,
+// as those who rotate logs do.
 func Append(path string) (*os.File, error) {
 	f, _, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, func(mode fs.FileMode) bool {
 		return mode.IsRegular() || mode.Type()&fs.ModeCharDevice != 0 || HandedOver(path) && mode.Type() == fs.ModeNamedPipe
@@ -116,8 +117,8 @@ func readAll(path string, most int64) ([]byte, fs.FileInfo, error) {
 	return data.Bytes(), info, nil
 }
 
-// HandedOver reports whether a path names a descriptor that the caller of the program has opened for it. What it leads to
-// is the caller's choice, and can be read once.
+// HandedOver reports whether a path names a descriptor that the caller of the program has opened for it. What it leads
+// to is the caller's choice, and can be read once.
 func HandedOver(path string) bool {
 	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") ||
 		path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr"

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Prefix is what the names of files begin with that are being written. One that
-// stays is left from a process that was killed meanwhile.
+// Prefix is what the names of files begin with that are being written. One that stays is left from a process that was
+// killed meanwhile.
 const Prefix = ".new-"
 
 // Replace puts data in place of the file at path, with mode 0600: a file is there whole or not at all, since it is
@@ -22,8 +22,7 @@ func Replace(path string, data []byte) error {
 	})
 }
 
-// Write is Replace for what write writes. If that returns an error, it is
-// returned, and all is as it was.
+// Write is Replace for what write writes. If that returns an error, it is returned, and all is as it was.
 func Write(path string, write func(*os.File) error) error {
 	return put(path, func(f *os.File) error {
 		if err := write(f); err != nil {
@@ -33,8 +32,8 @@ func Write(path string, write func(*os.File) error) error {
 	})
 }
 
-// Cache is Replace for what may be lost: a loss of power may leave a file that
-// is cut or empty, which its reader is to notice.
+// Cache is Replace for what may be lost: a loss of power may leave a file that is cut or empty, which its reader is to
+// notice.
 func Cache(path string, data []byte) error {
 	return put(path, func(f *os.File) error {
 		_, err := f.Write(data)

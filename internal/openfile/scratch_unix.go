@@ -4,8 +4,8 @@ package openfile
 
 import "os"
 
-// Scratch makes a file for reading and writing that has no name, with mode 0600. It is gone when it is closed, or when the
-// process ends, however that comes.
+// Scratch makes a file for reading and writing that has no name, with mode 0600. It is gone when it is closed, or when
+// the process ends, however that comes.
 func Scratch(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, Prefix+"*")
 	if err != nil {

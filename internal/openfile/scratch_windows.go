@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Scratch makes a file for reading and writing that nobody else can open. It is gone when it is closed, or when the process
-// ends, however that comes.
+// Scratch makes a file for reading and writing that nobody else can open. It is gone when it is closed, or when the
+// process ends, however that comes.
 func Scratch(dir string) (*os.File, error) {
 	path := filepath.Join(dir, Prefix+rand.Text())
 	name, err := windows.UTF16PtrFromString(path)

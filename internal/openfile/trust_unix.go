@@ -13,16 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withoutWaiting is the flag with which opening a pipe, or a file that another process has a lease of, does not wait, and
-// a terminal does not become that of this program.
+// withoutWaiting is the flag with which opening a pipe, or a file that another process has a lease of, does not wait,
+// and a terminal does not become that of this program.
 const withoutWaiting = unix.O_NONBLOCK | unix.O_NOCTTY
 
 // Private reports whether nobody but the owner of a file can read or write it.
 func Private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }
 
-// ReadTrusted is Read for a file that decides which programs this user runs. It is refused if others can write it, or put
-// another in its place: if everybody can write the file, or its folder or that of a link to it, or if it belongs to another
-// user. A writable group is allowed, since on many systems each user has a group alone, and so is root's ownership.
+// ReadTrusted is Read for a file that decides which programs this user runs. It is refused if others can write it, or
+// put another in its place: if everybody can write the file, or its folder or that of a link to it, or if it belongs to
+// another user. A writable group is allowed, since on many systems each user has a group alone, and so is root's
+// ownership.
 //
 // What root reads may belong to anybody, since containers see the files of users that they do not have, unless it lies
 // where everybody can put a file, such as /tmp. doubt then says whose the file is; else it is "".
@@ -82,6 +83,6 @@ func folders(path string) []string {
 	return all
 }
 
-// readOnly reports whether nobody can write a folder, because its file system is mounted so, as that of configurations in
-// containers often is, with modes that say otherwise.
+// readOnly reports whether nobody can write a folder, because its file system is mounted so, as that of configurations
+// in containers often is, with modes that say otherwise.
 func readOnly(folder string) bool { return errors.Is(unix.Access(folder, unix.W_OK), unix.EROFS) }

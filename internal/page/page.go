@@ -17,7 +17,8 @@ import (
 type Action struct {
 	// Admin says that it is for those with admin rights alone.
 	Admin bool
-	// Do carries it out; what it returns is the answer, as JSON. It ends with ctx, which ends when the viewer goes away.
+	// Do carries it out; what it returns is the answer, as JSON. It ends with ctx, which ends when the viewer goes
+	// away.
 	Do func(ctx context.Context, q *Query) (any, error)
 }
 
@@ -25,7 +26,8 @@ type Action struct {
 type Query struct {
 	Viewer
 	Body []byte // JSON
-	// Note tells the viewer of something before the answer. It fails once nobody reads. It is safe for use by several goroutines.
+	// Note tells the viewer of something before the answer. It fails once nobody reads. It is safe for use by several
+	// goroutines.
 	Note func(v any) error
 }
 
@@ -56,7 +58,8 @@ type Options struct {
 	Enter func(ctx context.Context, credential string) (Viewer, error)
 	// Stays returns an error once a viewer who was let in would not be any more; nil means that they stay.
 	Stays func(ctx context.Context, v Viewer) error
-	// Told hears who came in by which request (status 200), and who was turned away and why (401, 403); nil means nobody does.
+	// Told hears who came in by which request (status 200), and who was turned away and why (401, 403); nil means
+	// nobody does.
 	Told func(r *http.Request, who Viewer, status int, why string)
 	// Way is how one comes in.
 	Way string
@@ -97,13 +100,14 @@ const (
 	secretHeader = "X-Workbench-Secret"
 	// aliveTime is the time between two signs of life of an answer that is long in coming.
 	aliveTime = 10 * time.Second
-	// writeTime is how long a browser may take nothing of what is written, and bodyTime how long it may take to send a request.
+	// writeTime is how long a browser may take nothing of what is written, and bodyTime how long it may take to send a
+	// request.
 	writeTime = 30 * time.Second
 	bodyTime  = 30 * time.Second
 )
 
-// policy lets the page load nothing but its own files, run no script that stands in a document or is made of text, and be
-// shown in no frame.
+// policy lets the page load nothing but its own files, run no script that stands in a document or is made of text, and
+// be shown in no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src data: blob:; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"

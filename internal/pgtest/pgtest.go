@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Server is one of this program's own, in a temporary folder, reached through a socket there. The first test that needs it
-// starts it; the zero value is ready.
+// A Server is one of this program's own, in a temporary folder, reached through a socket there. The first test that
+// needs it starts it; the zero value is ready.
 type Server struct {
 	once sync.Once
 	err  error // why there is none

@@ -29,8 +29,9 @@ func (p *Server) copy(from, to string) error {
 	return nil
 }
 
-// CutPower ends the server and all its processes by SIGKILL, and leaves of its data what a disk must have after a power cut and
-// no more: its log up to where that was flushed, and the pages as they were at Base. Nobody may wait for a commit meanwhile.
+// CutPower ends the server and all its processes by SIGKILL, and leaves of its data what a disk must have after a power
+// cut and no more: its log up to where that was flushed, and the pages as they were at Base. Nobody may wait for a
+// commit meanwhile.
 func (p *Server) CutPower(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.dsn("postgres"))
 	if err != nil {

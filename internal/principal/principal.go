@@ -1,6 +1,5 @@
-// Package principal names who a request is made for. The front verifies who
-// that is and puts the principal into the request's context, where whatever
-// answers the request finds it.
+// Package principal names who a request is made for. The front verifies who that is and puts the principal into the
+// request's context, where whatever answers the request finds it.
 //
 //	ctx = principal.With(ctx, principal.Principal{Name: "ci", Toolboxes: []string{"dev"}})
 //	…
@@ -12,12 +11,10 @@ import (
 	"slices"
 )
 
-// Default is the name of who works with workbench alone: over stdio, or with
-// the token that workbench made for itself.
+// Default is the name of who works with workbench alone: over stdio, or with the token that workbench made for itself.
 const Default = "default_user"
 
-// Principal is who a request is made for. Values are compared by Name: two
-// tokens with one name are the same party.
+// Principal is who a request is made for. Values are compared by Name: two tokens with one name are the same party.
 type Principal struct {
 	Name      string
 	Admin     bool     // may act for others
@@ -43,8 +40,8 @@ func With(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, key{}, p)
 }
 
-// From returns who the requests of a context are made for: whom [With] named,
-// or else [Default] without admin rights and with all toolboxes, as over stdio.
+// From returns who the requests of a context are made for: whom [With] named, or else [Default] without admin rights
+// and with all toolboxes, as over stdio.
 func From(ctx context.Context) Principal {
 	if p, ok := ctx.Value(key{}).(Principal); ok {
 		return p

@@ -279,7 +279,8 @@ func (p places) values(key string, o option) []string {
 	return nil
 }
 
-// Unpack writes the files of a bundle into a folder that is not there yet. Links, and names that lead out of it, are refused.
+// Unpack writes the files of a bundle into a folder that is not there yet. Links, and names that lead out of it, are
+// refused.
 func (b *Bundle) Unpack(dir string) error {
 	if len(b.files.File) > maxFiles {
 		return fmt.Errorf("it has %d files; at most %d are unpacked", len(b.files.File), maxFiles)

@@ -1,10 +1,11 @@
-// Package published reads what publishers say of their MCP servers, and makes of it how workbench starts or reaches them:
+// Package published reads what publishers say of their MCP servers, and makes of it how workbench starts or reaches
+// them:
 //
 //	registry ── server.json ──▶ Detail ── Way by Way ──▶ clients.Server
 //	.mcpb    ── manifest.json ─▶ Bundle ───────────────▶ clients.Server
 //
-// A server.json is that of the official registry (schema 2025-12-11), a bundle that of the MCPB manifest (0.1 to 0.4). What
-// is read is text of strangers: a program is started only after a person has seen its command.
+// A server.json is that of the official registry (schema 2025-12-11), a bundle that of the MCPB manifest (0.1 to 0.4).
+// What is read is text of strangers: a program is started only after a person has seen its command.
 package published
 
 import (

@@ -42,8 +42,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the registry has no server %q", foreign.NewName(e.Name))
 }
 
-// Find returns what is published of a server, in its version, "" for the latest. What is said of its state, if it is not
-// active, is a note. Without a server of that name the error is an *[UnknownError].
+// Find returns what is published of a server, in its version, "" for the latest. What is said of its state, if it is
+// not active, is a note. Without a server of that name the error is an *[UnknownError].
 func (r *Registry) Find(ctx context.Context, name, version string) (d *Detail, note string, err error) {
 	if version == "" {
 		version = "latest"

@@ -1,5 +1,5 @@
-// Package question puts what a server wants to know of a person (elicitation) to the one at the terminal: a line for each
-// field of a form, in the order of its schema, or an address to go to.
+// Package question puts what a server wants to know of a person (elicitation) to the one at the terminal: a line for
+// each field of a form, in the order of its schema, or an address to go to.
 //
 // What the server says is shown as the words of others. Nothing but what the person typed is answered.
 package question

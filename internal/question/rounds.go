@@ -14,8 +14,8 @@ const maxRounds = 20
 // Answer gives the result of what a server asks.
 type Answer func(method string, params []byte) (result []byte, err error)
 
-// Rounds makes a request and follows it to its result: what the server wants to know first is answered, and the request is made
-// again with that (multi round-trip requests, 2026-07-28).
+// Rounds makes a request and follows it to its result: what the server wants to know first is answered, and the request
+// is made again with that (multi round-trip requests, 2026-07-28).
 func Rounds(params []byte, request func(params []byte) (result []byte, err error), answer Answer) ([]byte, error) {
 	for range maxRounds {
 		result, err := request(params)

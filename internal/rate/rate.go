@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Limit lets everybody do a thing so many times a minute: all of them at once after a minute of rest, and then one whenever
-// the share of a minute that it has is over. The zero value has no limit. It may be used from any goroutine.
+// Limit lets everybody do a thing so many times a minute: all of them at once after a minute of rest, and then one
+// whenever the share of a minute that it has is over. The zero value has no limit. It may be used from any goroutine.
 type Limit struct {
 	mu      sync.Mutex
 	every   time.Duration        // the share of a minute; 0 if there is no limit

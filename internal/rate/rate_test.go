@@ -9,7 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/rate"
 )
 
-// As many as the limit says pass at once, each later one when its share of the minute is over, and one does not cost another.
+// As many as the limit says pass at once, each later one when its share of the minute is over, and one does not cost
+// another.
 func TestLimit(t *testing.T) {
 	for _, perMinute := range []int{1, 7, 60, 1_000_000} {
 		synctest.Test(t, func(t *testing.T) {

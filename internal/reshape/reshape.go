@@ -1,6 +1,6 @@
-// Package reshape offers a tool otherwise than its server does: under a name and with a description of the user's own, with
-// default arguments, and without parameters that nobody is to give. Definitions and arguments stay bytes: what is not changed
-// is copied as it stands.
+// Package reshape offers a tool otherwise than its server does: under a name and with a description of the user's own,
+// with default arguments, and without parameters that nobody is to give. Definitions and arguments stay bytes: what is
+// not changed is copied as it stands.
 package reshape
 
 import (
@@ -25,16 +25,16 @@ type Rule struct {
 	Hidden            []string   // neither shown nor taken from a call
 }
 
-// Arguments is what a rule does with the arguments of one tool. It never changes and may be used by several goroutines at
-// once; nil changes nothing.
+// Arguments is what a rule does with the arguments of one tool. It never changes and may be used by several goroutines
+// at once; nil changes nothing.
 type Arguments struct {
 	defaults []Argument
 	hidden   []string
 	shown    []string // the other parameters of the tool
 }
 
-// Definition gives a tool's definition as the rule has it, what to do with arguments, and which parameters the rule names that
-// the tool has not. A definition that is no object stays as it is.
+// Definition gives a tool's definition as the rule has it, what to do with arguments, and which parameters the rule
+// names that the tool has not. A definition that is no object stays as it is.
 func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []string) {
 	whole := wire.Whole(raw)
 	out = []byte{'{'}
@@ -154,8 +154,8 @@ func (r *Rule) value(name string) json.RawMessage {
 // ErrNoObject refuses arguments of which it cannot be said what they give.
 var ErrNoObject = errors.New("arguments must be an object")
 
-// Merge gives the arguments that the server is to have for those of a call, which are nil if it has none. It gives given itself
-// where nothing changes.
+// Merge gives the arguments that the server is to have for those of a call, which are nil if it has none. It gives
+// given itself where nothing changes.
 func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	switch {
 	case a == nil:
@@ -190,8 +190,8 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// hides reports whether a caller may not give an argument: a hidden one, and one that differs from it in case alone, which
-// some servers take for it, unless the tool has that one too.
+// hides reports whether a caller may not give an argument: a hidden one, and one that differs from it in case alone,
+// which some servers take for it, unless the tool has that one too.
 func (a *Arguments) hides(name string) bool {
 	return slices.Contains(a.hidden, name) || !slices.Contains(a.shown, name) &&
 		slices.ContainsFunc(a.hidden, func(hidden string) bool { return strings.EqualFold(hidden, name) })

@@ -110,8 +110,8 @@ func (it *item) isText() bool {
 	return it.text.Present() && (it.kind == "text" || it.kind == "resource")
 }
 
-// document gives the text of the result: its texts, a line between two of them, or its structured content where that says
-// more.
+// document gives the text of the result: its texts, a line between two of them, or its structured content where that
+// says more.
 func (c *content) document() []byte {
 	var doc []byte
 	long := 0
@@ -153,8 +153,8 @@ func address(id, part string) string {
 	return Prefix + id + part
 }
 
-// Read gives the result of resources/read for the address of a kept result: each piece of its content as the server wrote
-// it, or one of them.
+// Read gives the result of resources/read for the address of a kept result: each piece of its content as the server
+// wrote it, or one of them.
 func (s *Shelf) Read(uri string) ([]byte, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()

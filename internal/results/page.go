@@ -24,7 +24,8 @@ const (
 	patience   = 10 * time.Second
 )
 
-// Query says what of a kept result is wanted: of Lines, Path and Grep at most one, and all of the text if there is none.
+// Query says what of a kept result is wanted: of Lines, Path and Grep at most one, and all of the text if there is
+// none.
 type Query struct {
 	Lines string // "10-20", "10-", "-20" or "10"
 	Path  string // a JSONPath
@@ -159,7 +160,8 @@ func (k *kept) some(lines string, page int) (string, []byte, error) {
 
 func noPage(pages int64) error { return fmt.Errorf("there is no such page: there are %d", pages) }
 
-// align gives where a page begins that could begin at a place: with the next line if that is near, else with a character.
+// align gives where a page begins that could begin at a place: with the next line if that is near, else with a
+// character.
 func (k *kept) align(begin, at, end int64) (int64, error) {
 	switch {
 	case at <= begin:
@@ -273,8 +275,8 @@ func (k *kept) grep(ctx context.Context, pattern string, page int) (string, []by
 	return p.told("matches", more), p.out, nil
 }
 
-// needed is the longest text that stands in all that an expression matches, as far as that is plain. It is found much sooner
-// than the expression where that is not.
+// needed is the longest text that stands in all that an expression matches, as far as that is plain. It is found much
+// sooner than the expression where that is not.
 func needed(pattern string) []byte {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -307,8 +309,8 @@ func longest(tree *syntax.Regexp) (literal []byte) {
 	return literal
 }
 
-// matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds. What
-// matches has the literal in it.
+// matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds.
+// What matches has the literal in it.
 func (k *kept) matches(ctx context.Context, re *regexp.Regexp, literal, text []byte, p *pager) (more bool, err error) {
 	began := time.Now()
 	number, counted := 1, 0

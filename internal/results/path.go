@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A path is a JSONPath (RFC 9535) without functions. It is walked over the bytes, and never decodes more than what a filter
-// compares. Paths of jq that say the same, as .items[].title, are understood.
+// A path is a JSONPath (RFC 9535) without functions. It is walked over the bytes, and never decodes more than what a
+// filter compares. Paths of jq that say the same, as .items[].title, are understood.
 type path []segment
 
 // segment is one step of a path.
@@ -95,7 +95,8 @@ type walker struct {
 	left int // bytes to pass
 }
 
-// walk yields where the values begin that a path leads to from the value at a place; it reports false if it was stopped.
+// walk yields where the values begin that a path leads to from the value at a place; it reports false if it was
+// stopped.
 func (w *walker) walk(at int, p path, yield func(int) bool) bool {
 	if len(p) == 0 {
 		return yield(at)

@@ -37,8 +37,8 @@ const (
 	othersLength = 1000
 )
 
-// Preview keeps the result at in if it is larger than is wished, and gives what is to take its place. It gives nil for a result
-// that is not, or is none of a tool, and with an error for one that cannot be kept.
+// Preview keeps the result at in if it is larger than is wished, and gives what is to take its place. It gives nil for
+// a result that is not, or is none of a tool, and with an error for one that cannot be kept.
 func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 	if in.End-in.Start <= 4*wish.Over {
 		return nil, nil

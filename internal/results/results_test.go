@@ -17,7 +17,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// issues makes the text of a list of so many bytes, and the result of a tool that says it in text and as structured content.
+// issues makes the text of a list of so many bytes, and the result of a tool that says it in text and as structured
+// content.
 func issues(size int) (text string, result []byte) {
 	var b strings.Builder
 	b.WriteString(`{"total": 1, "items": [`)
@@ -54,8 +55,8 @@ func preview(t testing.TB, s *results.Shelf, result []byte, wish results.Wish) (
 	return string(out), id[:26]
 }
 
-// A result of 10 MB costs less than 2,000 tokens, and so does each page of it. Under the race detector, which makes the search
-// thirty times slower, it is a result of 2 MB.
+// A result of 10 MB costs less than 2,000 tokens, and so does each page of it. Under the race detector, which makes the
+// search thirty times slower, it is a result of 2 MB.
 func TestTenMegabytes(t *testing.T) {
 	size := 10 << 20
 	if raceEnabled {
@@ -283,7 +284,8 @@ func TestOddResults(t *testing.T) {
 	}
 }
 
-// What is kept is bounded: the oldest make room, what is larger than all the room is refused, and nothing is left at the end.
+// What is kept is bounded: the oldest make room, what is larger than all the room is refused, and nothing is left at
+// the end.
 func TestBounds(t *testing.T) {
 	s := shelf(t)
 	result := content(strings.Repeat("x", 9000))

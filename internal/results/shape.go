@@ -9,7 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Bounds of what is told of a shape. Elements and members are counted to the last one; what is in them is told of the first.
+// Bounds of what is told of a shape. Elements and members are counted to the last one; what is in them is told of the
+// first.
 const (
 	shapeDepth  = 4
 	shapeKeys   = 24

@@ -72,7 +72,8 @@ func (s *Store) scratch() (*os.File, error) {
 type Shelf struct {
 	store *Store
 
-	// reading is held while a result is read, which takes memory and may take time; what is kept meanwhile does not wait for it.
+	// reading is held while a result is read, which takes memory and may take time; what is kept meanwhile does not
+	// wait for it.
 	reading sync.Mutex
 
 	mu      sync.Mutex

@@ -1,6 +1,6 @@
-// Package ring keeps the last of things that happen one after the other: so many of them, and so many bytes, whichever is
-// reached first. Those who follow what happens hold up nobody: a [Ring] keeps nothing for them, and who comes too late for a
-// thing learns how many are missed.
+// Package ring keeps the last of things that happen one after the other: so many of them, and so many bytes, whichever
+// is reached first. Those who follow what happens hold up nobody: a [Ring] keeps nothing for them, and who comes too
+// late for a thing learns how many are missed.
 //
 //	r := ring.New[Line](1000, 256<<10, nil)
 //	r.Add(line, len(line.Text))
@@ -33,14 +33,14 @@ type slot[T any] struct {
 	size  int
 }
 
-// New makes a ring of at most so many things, and so many bytes. What it holds is charged to the account, if that is not nil:
-// a thing that finds no room there even when the ring is empty is not kept.
+// New makes a ring of at most so many things, and so many bytes. What it holds is charged to the account, if that is
+// not nil: a thing that finds no room there even when the ring is empty is not kept.
 func New[T any](most, bytes int, charged *account.Account) *Ring[T] {
 	return &Ring[T]{most: most, limit: bytes, account: charged}
 }
 
-// Add adds a thing of that many bytes, in the place of the oldest where there is no other.
-// The number of a thing is one more than that of the thing before it; the first has the number 1.
+// Add adds a thing of that many bytes, in the place of the oldest where there is no other. The number of a thing is one
+// more than that of the thing before it; the first has the number 1.
 func (r *Ring[T]) Add(thing T, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +102,8 @@ func (r *Ring[T]) All() iter.Seq[T] {
 	}
 }
 
-// After gives what was added after the thing of that number and is still there, the oldest first; the number of the last
-// thing that was added; and how many things in between are there no more.
+// After gives what was added after the thing of that number and is still there, the oldest first; the number of the
+// last thing that was added; and how many things in between are there no more.
 func (r *Ring[T]) After(number uint64) (things []T, last, missed uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

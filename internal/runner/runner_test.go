@@ -146,8 +146,8 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// What was torn by this program, with no time to mend it, is taken away at the next start, and what an npx has made whole there
-// since is left.
+// What was torn by this program, with no time to mend it, is taken away at the next start, and what an npx has made
+// whole there since is left.
 func TestEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
@@ -188,8 +188,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// What was torn long ago, as by a loss of power, is found, and taken away when the package is wanted again; where npm may be at
-// work nothing is touched.
+// What was torn long ago, as by a loss of power, is found, and taken away when the package is wanted again; where npm
+// may be at work nothing is touched.
 func TestTorn(t *testing.T) {
 	environ, dir := npx(t)
 	write(t, time.Now(), dir, "node_modules", "a")

@@ -37,8 +37,8 @@ type Watch struct {
 	seen   bool
 }
 
-// Watch begins to watch a runner that is about to be started with an environment, KEY=VALUE. What an earlier installation of the
-// same package has left torn is taken away.
+// Watch begins to watch a runner that is about to be started with an environment, KEY=VALUE. What an earlier
+// installation of the same package has left torn is taken away.
 func (r *Runner) Watch(environ []string) *Watch {
 	w := &Watch{r: r, env: make(map[string]string, len(environ)), stood: make(map[string]bool)}
 	for _, kv := range environ {
@@ -57,8 +57,8 @@ func (r *Runner) Watch(environ []string) *Watch {
 	return w
 }
 
-// Installing reports whether the runner has been seen to install: its cache has changed since it was started, or it writes
-// what it writes then.
+// Installing reports whether the runner has been seen to install: its cache has changed since it was started, or it
+// writes what it writes then.
 func (w *Watch) Installing(written foreign.Words) bool {
 	if w.seen {
 		return true
@@ -67,8 +67,8 @@ func (w *Watch) Installing(written foreign.Words) bool {
 	return w.seen
 }
 
-// grew reports whether a folder of the caches has changed since the start. Times of files may be coarse: a change within the
-// second of the start is not counted unless it came after it.
+// grew reports whether a folder of the caches has changed since the start. Times of files may be coarse: a change
+// within the second of the start is not counted unless it came after it.
 func (w *Watch) grew() bool {
 	left := maxLooked
 	for _, dir := range w.caches {
@@ -140,17 +140,18 @@ func packagesOf(args []string) (packages []string) {
 	return packages
 }
 
-// End notes that the runner is about to be ended in the middle of an installation: what it leaves torn is taken away at the
-// next start, if there was no time for Mend.
+// End notes that the runner is about to be ended in the middle of an installation: what it leaves torn is taken away at
+// the next start, if there was no time for Mend.
 func (w *Watch) End() {
 	if dir := w.npxDir(); dir != "" && !w.stood[dir] {
 		_ = openfile.Cache(filepath.Join(dir, endedName), nil) // without a folder there is nothing to note
 	}
 }
 
-// Mend takes away what the runner has left torn that was ended in the middle of an installation, so that the next start begins
-// anew. It is called when all processes of the runner are gone, and returns the folder, "" if there was nothing to do. A folder
-// that was whole before is left alone, and one in which another npx may install is left to the next start. It does not wait.
+// Mend takes away what the runner has left torn that was ended in the middle of an installation, so that the next start
+// begins anew. It is called when all processes of the runner are gone, and returns the folder, "" if there was nothing
+// to do. A folder that was whole before is left alone, and one in which another npx may install is left to the next
+// start. It does not wait.
 func (w *Watch) Mend() (string, error) {
 	dir := w.npxDir()
 	if dir == "" || w.stood[dir] || !isTorn(dir) || isFresh(filepath.Join(dir, lockName)) {
@@ -202,8 +203,8 @@ func (w *Watch) clear() {
 	}
 }
 
-// endedName is the file by which a folder of npx is known in which an installation was ended by this program, and how the names
-// of those begin that are being removed.
+// endedName is the file by which a folder of npx is known in which an installation was ended by this program, and how
+// the names of those begin that are being removed.
 const endedName = ".ended"
 
 // lockName is what npm keeps in a folder of npx while it reads or installs there, and touches each second.

@@ -59,7 +59,8 @@ const (
 )
 
 // Enter has the rules hold for the calling thread, and for all that it starts, from now on and for ever: the caller has
-// locked its goroutine to the thread, and ends both. What cannot be enforced is left out: whoever minds asks Missing before.
+// locked its goroutine to the thread, and ends both. What cannot be enforced is left out: whoever minds asks Missing
+// before.
 func (r *Rules) Enter() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

@@ -59,8 +59,8 @@ func (p *program) unless(k uint32, then func()) {
 
 func (p *program) refuse(errno unix.Errno) { p.ret(retErrno | uint32(errno)) }
 
-// filter has system calls of the calling thread be refused that the rules do not allow and Landlock does not know: sockets
-// by their kind, io_uring, which makes sockets past a filter, and the keys that the kernel keeps for the user.
+// filter has system calls of the calling thread be refused that the rules do not allow and Landlock does not know:
+// sockets by their kind, io_uring, which makes sockets past a filter, and the keys that the kernel keeps for the user.
 func (r *Rules) filter() error {
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	if runtime.GOARCH == "arm64" {

@@ -134,8 +134,8 @@ func (q Request) environment(byPort bool) []string {
 	return env
 }
 
-// runtime is what the program needs for running: itself, what it interprets, and the folders of its PATH with the libraries
-// beside them.
+// runtime is what the program needs for running: itself, what it interprets, and the folders of its PATH with the
+// libraries beside them.
 func (q Request) runtime() []string {
 	var paths []string
 	folders := []string{filepath.Dir(q.Program)}
@@ -170,7 +170,8 @@ func (q Request) runtime() []string {
 	return paths
 }
 
-// scriptOf returns what belongs to a file that is run: the package that it is in, and the interpreter in its first line.
+// scriptOf returns what belongs to a file that is run: the package that it is in, and the interpreter in its first
+// line.
 func (q Request) scriptOf(file string) []string {
 	if file == "" || strings.HasPrefix(file, "-") {
 		return nil
@@ -225,8 +226,8 @@ func firstLine(file string) string {
 	return words[0]
 }
 
-// tooWide reports whether a folder is one that nobody meant by naming a program in it: the root, the home of the user, or
-// one that holds these.
+// tooWide reports whether a folder is one that nobody meant by naming a program in it: the root, the home of the user,
+// or one that holds these.
 func (q Request) tooWide(folder string) bool {
 	folder = filepath.Clean(folder)
 	if folder == "/" || folder == filepath.Dir(folder) {

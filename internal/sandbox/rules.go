@@ -3,9 +3,9 @@
 //	Plan    what one program needs and what its user allows      → Rules, and variables of its environment
 //	Rules   what is enforced; Missing says what cannot be here
 //
-// On Linux a thread takes the rules on itself (Landlock for files, TCP ports and signals; a seccomp filter for other sockets)
-// and starts the process, which inherits them: that needs no privileges and no other program in between. On macOS the
-// process is started by sandbox-exec with a profile. Elsewhere nothing can be enforced.
+// On Linux a thread takes the rules on itself (Landlock for files, TCP ports and signals; a seccomp filter for other
+// sockets) and starts the process, which inherits them: that needs no privileges and no other program in between. On
+// macOS the process is started by sandbox-exec with a profile. Elsewhere nothing can be enforced.
 package sandbox
 
 import (
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Rules say what a process may do. All that is not said is denied. What a file system, the user's rights and the like deny
-// besides stays denied.
+// Rules say what a process may do. All that is not said is denied. What a file system, the user's rights and the like
+// deny besides stays denied.
 type Rules struct {
 	Read  []string // files, and folders with all that is in them, that may be read and run
 	Write []string // the same, that may be changed too

@@ -19,8 +19,8 @@ import (
 //go:embed prelude.js
 var prelude string
 
-// Serve runs the script that it reads for at most so long on the processor, and returns the exit status of the process, whose
-// only work that is.
+// Serve runs the script that it reads for at most so long on the processor, and returns the exit status of the process,
+// whose only work that is.
 func Serve(in io.Reader, out io.Writer, most time.Duration) int {
 	e := &engine{most: most, out: wire.NewEncoder(out), answers: make(chan toScript)}
 	lines := bufio.NewScanner(in)

@@ -218,8 +218,8 @@ func parseKey(data []byte, path string) (*age.X25519Identity, error) {
 	return nil, fmt.Errorf("%s is no key of age, which begins with AGE-SECRET-KEY-1", path)
 }
 
-// Protect encrypts the key with a passphrase, or, with an empty one, no longer, and makes the key if there is none. The key
-// is unlocked from then on.
+// Protect encrypts the key with a passphrase, or, with an empty one, no longer, and makes the key if there is none. The
+// key is unlocked from then on.
 func (f *File) Protect(ctx context.Context, passphrase string) error {
 	done, err := f.turn(ctx)
 	if err != nil {

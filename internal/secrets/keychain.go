@@ -25,13 +25,12 @@ var ErrNoKeychain = errors.New("no keychain of the system can be reached")
 // Keychain is the keychain of the system: the Secret Service on Linux, the Keychain on macOS, the Credential Manager on
 // Windows.
 type Keychain struct {
-	// Index is a file with the names of the secrets that Set has kept: a keychain cannot be asked for them.
-	// "" is none.
+	// Index is a file with the names of the secrets that Set has kept: a keychain cannot be asked for them. "" is none.
 	Index string
 }
 
-// reachable reports whether there may be a keychain. Where there is no bus of the session, the library would start one, of
-// which nobody else knows.
+// reachable reports whether there may be a keychain. Where there is no bus of the session, the library would start one,
+// of which nobody else knows.
 func (Keychain) reachable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

@@ -29,7 +29,8 @@ func session(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	// The bus of this configuration starts no services itself: one that it started would have a keychain that is locked.
+	// The bus of this configuration starts no services itself: one that it started would have a keychain that is
+	// locked.
 	config := filepath.Join(home, "bus.conf")
 	if err := os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:path=`+filepath.Join(home, "bus")+`</listen>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {

@@ -1,8 +1,8 @@
 // Package secrets finds the secrets that a configuration names by ${secret:NAME}, and keeps those of the user.
 //
-// A secret is what a program of the configuration prints, or it is in one of the two places where the user keeps secrets:
-// the keychain of the system, or a file that is encrypted by age. The file is looked into first, because a keychain may ask
-// the person who sits there. Nothing is remembered: a secret is looked up each time that it is wanted.
+// A secret is what a program of the configuration prints, or it is in one of the two places where the user keeps
+// secrets: the keychain of the system, or a file that is encrypted by age. The file is looked into first, because a
+// keychain may ask the person who sits there. Nothing is remembered: a secret is looked up each time that it is wanted.
 package secrets
 
 import (
@@ -34,13 +34,14 @@ type Finder struct {
 	flights singleflight.Group // several servers that start at once and want one secret look it up once
 }
 
-// New returns what looks into a file and a keychain, and has the programs that print secrets run by run. It opens nothing.
+// New returns what looks into a file and a keychain, and has the programs that print secrets run by run. It opens
+// nothing.
 func New(file *File, keychain Keychain, run func(ctx context.Context, argv []string) ([]byte, error)) *Finder {
 	return &Finder{file: file, keychain: keychain, run: run}
 }
 
-// Find looks a secret up; command prints it, or is empty if it is one that the user keeps. The error names the secret and
-// says what to do, and never what the secret is.
+// Find looks a secret up; command prints it, or is empty if it is one that the user keeps. The error names the secret
+// and says what to do, and never what the secret is.
 func (f *Finder) Find(ctx context.Context, name string, command []string) (string, error) {
 	key := strings.Join(append([]string{name}, command...), "\x00")
 	found := f.flights.DoChan(key, func() (any, error) {

@@ -1,5 +1,5 @@
-// Package servercard writes what clients read of an MCP server before they connect to it: its card, and the catalogue of a
-// host, which leads to the cards of all servers there (SEP-2127, and the catalogue of Agent-Card/ai-catalog).
+// Package servercard writes what clients read of an MCP server before they connect to it: its card, and the catalogue
+// of a host, which leads to the cards of all servers there (SEP-2127, and the catalogue of Agent-Card/ai-catalog).
 //
 // A card says who the server is and how it is reached, and nothing of what it offers.
 package servercard
@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
-// The media types, and where the documents are: the catalogue at CatalogPath of a host, the card of a server at its address
-// with Suffix.
+// The media types, and where the documents are: the catalogue at CatalogPath of a host, the card of a server at its
+// address with Suffix.
 const (
 	Type        = "application/mcp-server-card+json"
 	CatalogType = "application/ai-catalog+json"
@@ -128,8 +128,8 @@ func reversed(publisher string) string {
 	return strings.Join(parts, ".")
 }
 
-// plain gives a name of characters that a card's may have. A name that had others, or ends as one that had, ends in a digest of
-// it, so that two names stay two.
+// plain gives a name of characters that a card's may have. A name that had others, or ends as one that had, ends in a
+// digest of it, so that two names stay two.
 func plain(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if isPlain(r) {

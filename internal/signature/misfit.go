@@ -10,9 +10,10 @@ import (
 // maxMisfits is how many faults of arguments are named.
 const maxMisfits = 5
 
-// Misfit says what in the arguments of a call, a JSON object, is plainly against the input schema of its tool: parameters
-// that are missing, that are of another type or none of the values, or that are not known. "" says that nothing is, as far
-// as it looks, which is not below the parameters. What it says of a schema is bounded as it is by [Of].
+// Misfit says what in the arguments of a call, a JSON object, is plainly against the input schema of its tool:
+// parameters that are missing, that are of another type or none of the values, or that are not known. "" says that
+// nothing is, as far as it looks, which is not below the parameters. What it says of a schema is bounded as it is by
+// [Of].
 func Misfit(schema, arguments []byte) string {
 	if len(schema) > maxSchema {
 		return ""

@@ -26,9 +26,9 @@ const (
 // more stands for what does not fit.
 const more = "…"
 
-// Of gives the parameters of a tool from its input schema, in parentheses: first those that a call must have, then
-// the others with a question mark, each with its type and a short default value. The schema is JSON, as [wire.Scan]
-// accepts it; of other bytes Of promises no more than of foreign schemas.
+// Of gives the parameters of a tool from its input schema, in parentheses: first those that a call must have, then the
+// others with a question mark, each with its type and a short default value. The schema is JSON, as [wire.Scan] accepts
+// it; of other bytes Of promises no more than of foreign schemas.
 func Of(schema []byte) string {
 	r := newReader(schema, dialect{others: more, rest: more, elements: more, key: "[key]"})
 	if len(schema) > maxSchema {

@@ -11,8 +11,8 @@ import (
 // maxOutput is how long the type of what a tool gives may be, in bytes.
 const maxOutput = 240
 
-// Stub declares a tool for scripts as a method of TypeScript, without its name, from the schemas of its arguments and of what it
-// gives, of which the second may be empty:
+// Stub declares a tool for scripts as a method of TypeScript, without its name, from the schemas of its arguments and
+// of what it gives, of which the second may be empty:
 //
 //	(args: {title: string, body?: string}): Promise<{number: number}>
 //

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock locks f for this process alone and reports whether that could be done.
-// The lock ends with the file, which no child inherits.
+// flock locks f for this process alone and reports whether that could be done. The lock ends with the file, which no
+// child inherits.
 func flock(f *os.File) (bool, error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {

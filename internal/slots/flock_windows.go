@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// flock locks f for this process alone and reports whether that could be done.
-// The lock ends with the file, which no child inherits.
+// flock locks f for this process alone and reports whether that could be done. The lock ends with the file, which no
+// child inherits.
 func flock(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	switch err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped)); err {

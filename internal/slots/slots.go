@@ -1,7 +1,6 @@
-// Package slots gives out places of which there are only a few at a time, to all
-// processes of one user together. A place is a lock on a file, which the system
-// takes back from a process that ends in whatever way, so that nothing is left
-// to be cleaned up and nobody is asked.
+// Package slots gives out places of which there are only a few at a time, to all processes of one user together. A
+// place is a lock on a file, which the system takes back from a process that ends in whatever way, so that nothing is
+// left to be cleaned up and nobody is asked.
 package slots
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
-// Slots are the places under any number of names. Its methods may be called
-// from several goroutines.
+// Slots are the places under any number of names. Its methods may be called from several goroutines.
 type Slots struct {
 	dir string
 	n   int
@@ -29,22 +27,20 @@ type Slots struct {
 	local map[string]chan struct{} // by name: the places that this process may ask for
 }
 
-// New returns n places under each name, for all processes that name the same
-// dir, which is made when it is needed and is the user's own.
+// New returns n places under each name, for all processes that name the same dir, which is made when it is needed and
+// is the user's own.
 func New(dir string, n int) *Slots {
 	return &Slots{dir: dir, n: n, local: make(map[string]chan struct{})}
 }
 
-// Places taken by other processes are looked for again after a time between
-// these: nobody tells when one is free.
+// Places taken by other processes are looked for again after a time between these: nobody tells when one is free.
 const (
 	pauseMin = 10 * time.Millisecond
 	pauseMax = 50 * time.Millisecond
 )
 
-// Take waits until a place under name is free, and takes it until release is
-// called, which may be done more than once. The error is the cause of ctx, if
-// that ends before, or of the system, if files cannot be locked in the directory.
+// Take waits until a place under name is free, and takes it until release is called, which may be done more than once.
+// The error is the cause of ctx, if that ends before, or of the system, if files cannot be locked in the directory.
 func (s *Slots) Take(ctx context.Context, name string) (release func(), err error) {
 	// Of this process only as many look for a place as there are at most.
 	local := s.places(name)
@@ -126,8 +122,8 @@ func tryLock(path string) (*lockFile, error) {
 	}
 }
 
-// release removes the file while it is locked still, so that no file outlives
-// its use, and unlocks it. On Windows an open file stays.
+// release removes the file while it is locked still, so that no file outlives its use, and unlocks it. On Windows an
+// open file stays.
 func (f *lockFile) release() {
 	_ = os.Remove(f.Name())
 	_ = f.Close()

@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hold takes a place, tells of it on stdout, and gives it back when it is told
-// to by a line on stdin.
+// hold takes a place, tells of it on stdout, and gives it back when it is told to by a line on stdin.
 func hold(dir string) {
 	release, err := slots.New(dir, 2).Take(context.Background(), "server")
 	if err != nil {
@@ -165,8 +164,8 @@ func TestOtherProcesses(t *testing.T) {
 	}
 }
 
-// In one process as between many there are never more than n under a name, all
-// get a place, names do not hinder each other, and no file is left.
+// In one process as between many there are never more than n under a name, all get a place, names do not hinder each
+// other, and no file is left.
 func TestCrowd(t *testing.T) {
 	dir := t.TempDir()
 	const places = 2

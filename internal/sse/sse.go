@@ -1,5 +1,5 @@
-// Package sse reads server-sent events in bounded memory: those of remote MCP
-// servers, and those in which an endpoint of models streams a reply.
+// Package sse reads server-sent events in bounded memory: those of remote MCP servers, and those in which an endpoint
+// of models streams a reply.
 //
 //	r := sse.NewReader(resp.Body, maxMessage)
 //	for ev, err := r.Next(); err == nil; ev, err = r.Next() { … }
@@ -38,8 +38,8 @@ type Reader struct {
 	max  int
 	data []byte
 	long []byte // the line being read
-	// begun says that the first line was read, and cr that the last one ended
-	// with CR, so that an LF behind it belongs to it.
+	// begun says that the first line was read, and cr that the last one ended with CR, so that an LF behind it belongs
+	// to it.
 	begun, cr bool
 }
 
@@ -48,8 +48,8 @@ func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 32<<10), max: max}
 }
 
-// Next returns the next event that has data, or io.EOF. An event that the
-// stream ends in the middle of is dropped, as the standard says.
+// Next returns the next event that has data, or io.EOF. An event that the stream ends in the middle of is dropped, as
+// the standard says.
 func (e *Reader) Next() (Event, error) {
 	var ev Event
 	e.data = e.data[:0]
@@ -67,8 +67,7 @@ func (e *Reader) Next() (Event, error) {
 			ev.Type = ""
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
-		// Signs of life between events are few; what comes without end and
-		// says nothing is not one.
+		// Signs of life between events are few; what comes without end and says nothing is not one.
 		if string(field) != "data" {
 			if empty += len(line) + 1; empty > e.max {
 				return Event{}, fmt.Errorf("%w of %d bytes and says nothing", ErrTooLong, e.max)
@@ -102,8 +101,8 @@ func (e *Reader) Next() (Event, error) {
 // Buffered reports whether more of the stream has come than was read.
 func (e *Reader) Buffered() bool { return e.r.Buffered() > 0 }
 
-// line reads one line ended by LF, CRLF or CR; the result is valid until the
-// next call. It waits for no byte behind the end of a line.
+// line reads one line ended by LF, CRLF or CR; the result is valid until the next call. It waits for no byte behind the
+// end of a line.
 func (e *Reader) line() ([]byte, error) {
 	e.long = e.long[:0]
 	for {
@@ -142,8 +141,8 @@ func (e *Reader) line() ([]byte, error) {
 	}
 }
 
-// extend appends, and doubles a long slice that is full: the steps of append are
-// smaller, and leave more behind to be collected.
+// extend appends, and doubles a long slice that is full: the steps of append are smaller, and leave more behind to be
+// collected.
 func extend(b, more []byte) []byte {
 	if need := len(b) + len(more); need > cap(b) {
 		b = append(make([]byte, 0, max(need, 2*cap(b))), b...)

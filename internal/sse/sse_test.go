@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/sse"
 )
 
-// FuzzReader compares what is read with what a reading by the letter of
-// the standard gives, in pieces of one byte and all at once.
+// FuzzReader compares what is read with what a reading by the letter of the standard gives, in pieces of one byte and
+// all at once.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"data: a\n\n",
@@ -60,8 +60,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// readEvents reads a whole stream, and reports whether it met an event or a
-// line over the limit, or as much that says nothing, behind which nothing is read.
+// readEvents reads a whole stream, and reports whether it met an event or a line over the limit, or as much that says
+// nothing, behind which nothing is read.
 func readEvents(stream []byte, limit int) (events []string, long bool) {
 	text := strings.TrimPrefix(string(stream), "\xef\xbb\xbf")
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -1,8 +1,7 @@
-// Package status is how a running workbench tells another process of the same
-// user where it stands: the document, and the local socket it is read from.
+// Package status is how a running workbench tells another process of the same user where it stands: the document, and
+// the local socket it is read from.
 //
-// Each process that serves has one socket, PID.sock, in a folder that only its
-// user can enter. On it HTTP is spoken:
+// Each process that serves has one socket, PID.sock, in a folder that only its user can enter. On it HTTP is spoken:
 //
 //	GET /status        a Workbench
 //	GET /status?watch  the same, then again at each change, one on a line
@@ -11,6 +10,6 @@
 //	/servers/…         what one server wrote to standard error, and its restart (localfront.Servers)
 //	/guests/…          calls of other programs, which the front answers (localfront.Guests)
 //
-// [Listen] makes the socket and [Serve] answers on it; [Find] gives the
-// workbenches that there are, and [Peer] asks one.
+// [Listen] makes the socket and [Serve] answers on it; [Find] gives the workbenches that there are, and [Peer] asks
+// one.
 package status

@@ -20,8 +20,8 @@ type Workbench struct {
 	Since   time.Time `json:"since"`
 	Address string    `json:"address,omitempty"`   // URL of its HTTP front; "" on standard input and output
 	RSS     int64     `json:"rss_bytes,omitempty"` // memory in use; 0 where that is not known
-	// ConfigProblem is what is wrong with the configuration file as it is now, so
-	// that the one before goes on; "" if nothing is.
+	// ConfigProblem is what is wrong with the configuration file as it is now, so that the one before goes on; "" if
+	// nothing is.
 	ConfigProblem string  `json:"config_problem,omitempty"`
 	Reloaded      *Reload `json:"reloaded,omitempty"` // the last time that the configuration was; nil if it never was
 	Front
@@ -42,8 +42,8 @@ type Front struct {
 	Sessions  []Session `json:"sessions"`         // the oldest first
 	Shared    []Toolbox `json:"shared,omitempty"` // the servers that all sessions share
 	Calls     []Calls   `json:"calls"`            // of all sessions, those that have ended among them
-	// Users are the same by who made them, a bounded number; Limited are their calls beyond those that they may make; Refused
-	// are requests over HTTP that were turned away, by status.
+	// Users are the same by who made them, a bounded number; Limited are their calls beyond those that they may make;
+	// Refused are requests over HTTP that were turned away, by status.
 	Users   map[string]Outcomes `json:"-"`
 	Limited map[string]uint64   `json:"-"`
 	Refused map[int]uint64      `json:"-"`
@@ -122,8 +122,7 @@ type Kept struct {
 	Refused uint64 `json:"refused,omitempty"` // how often there was no room for more
 }
 
-// Calls are the requests of clients that went to one server of the
-// configuration, by what became of them.
+// Calls are the requests of clients that went to one server of the configuration, by what became of them.
 type Calls struct {
 	Toolbox string `json:"toolbox"`
 	Server  string `json:"server"`
@@ -132,8 +131,7 @@ type Calls struct {
 	Changes   map[string]uint64 `json:"-"` // how often a server came into each state
 }
 
-// Durations is a histogram of how long requests took, from the moment somebody
-// wanted to know.
+// Durations is a histogram of how long requests took, from the moment somebody wanted to know.
 type Durations struct {
 	Counts map[float64]uint64 // requests that took up to so many seconds
 	Count  uint64             // all

@@ -69,8 +69,8 @@ func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
 	return w, err
 }
 
-// Watch asks the workbench where it stands and hands on the answer, and each
-// one after it, until ctx or the workbench ends.
+// Watch asks the workbench where it stands and hands on the answer, and each one after it, until ctx or the workbench
+// ends.
 func (p Peer) Watch(ctx context.Context, changed func(Workbench)) error {
 	return p.get(ctx, "/status?watch", func(body io.Reader) error {
 		for d := json.NewDecoder(body); ; {
@@ -143,8 +143,8 @@ func (p Peer) Call(ctx context.Context, id string) (c calls.Call, err error) {
 	return c, err
 }
 
-// FollowCalls hands on each call that ends, or how many were missed, until ctx or the workbench ends, or said returns an
-// error. ready, if it is not nil, is called when no call is missed any more.
+// FollowCalls hands on each call that ends, or how many were missed, until ctx or the workbench ends, or said returns
+// an error. ready, if it is not nil, is called when no call is missed any more.
 func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), said func(calls.Said) error) error {
 	return p.get(ctx, "/calls?follow&"+f.Query().Encode(), func(body io.Reader) error {
 		if ready != nil {
@@ -162,9 +162,9 @@ func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), sai
 	})
 }
 
-// Lines hands on what servers of a name wrote to standard error, the oldest first, the last n of each workbench if n is not 0,
-// and where follow says so each line that is written then, until ctx or the workbench ends. It returns [ErrNone] if the
-// workbench has no such server.
+// Lines hands on what servers of a name wrote to standard error, the oldest first, the last n of each workbench if n is
+// not 0, and where follow says so each line that is written then, until ctx or the workbench ends. It returns [ErrNone]
+// if the workbench has no such server.
 func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow bool, said func(Line) error) error {
 	q := url.Values{"toolbox": {toolbox}, "server": {server}, "n": {strconv.Itoa(n)}}
 	if follow {

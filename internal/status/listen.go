@@ -16,19 +16,18 @@ import (
 
 const (
 	suffix = ".sock"
-	// maxPath is the longest path of a socket everywhere: macOS has 104 bytes
-	// for it, Linux and Windows 108, and one is for the end.
+	// maxPath is the longest path of a socket everywhere: macOS has 104 bytes for it, Linux and Windows 108, and one is
+	// for the end.
 	maxPath = 103
-	// settled is the age from which on a socket that nobody answers on is
-	// that of a process that is gone, and not of one that is about to listen.
+	// settled is the age from which on a socket that nobody answers on is that of a process that is gone, and not of
+	// one that is about to listen.
 	settled = 10 * time.Second
 	// dialTime bounds connecting to a process on this machine.
 	dialTime = time.Second
 )
 
-// Listen makes the socket of this process in the first of the folders that will
-// do, which is made if there is none. Sockets of processes that are gone are
-// removed from it. Closing the listener removes the socket.
+// Listen makes the socket of this process in the first of the folders that will do, which is made if there is none.
+// Sockets of processes that are gone are removed from it. Closing the listener removes the socket.
 func Listen(ctx context.Context, dirs []string) (net.Listener, error) {
 	var errs []error
 	for _, dir := range dirs {
@@ -60,8 +59,8 @@ func listen(ctx context.Context, dir string) (net.Listener, error) {
 			_ = os.Remove(old)
 		}
 	}
-	// A socket of our own number is that of a process before us, or of one in
-	// another container that has the folder in common.
+	// A socket of our own number is that of a process before us, or of one in another container that has the folder in
+	// common.
 	if conn, err := dial(ctx, path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s: another process answers on it", path)

@@ -7,7 +7,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/calls"
 )
 
-// News are the calls that one who looks now and then was not shown yet. Its methods may be called by several goroutines.
+// News are the calls that one who looks now and then was not shown yet. Its methods may be called by several
+// goroutines.
 type News struct {
 	mu     sync.Mutex
 	calls  []calls.Call

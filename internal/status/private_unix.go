@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// isPrivate says what lets others into a folder, which might be waiting there
-// for us: a temporary folder belongs to everybody.
+// isPrivate says what lets others into a folder, which might be waiting there for us: a temporary folder belongs to
+// everybody.
 func isPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

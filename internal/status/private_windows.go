@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isPrivate has nothing to say: what is below the user's profile inherits its
-// rights from there.
+// isPrivate has nothing to say: what is below the user's profile inherits its rights from there.
 func isPrivate(string) error { return nil }
 
 // keepPrivate has nothing to do, for the same reason.

@@ -17,8 +17,7 @@ const (
 	lookPeriod = 500 * time.Millisecond
 )
 
-// Answers are what a workbench answers with, besides where it stands. What is nil
-// is not found.
+// Answers are what a workbench answers with, besides where it stands. What is nil is not found.
 type Answers struct {
 	Metrics   http.Handler // /metrics
 	Guests    http.Handler // what begins with /guests/
@@ -27,8 +26,7 @@ type Answers struct {
 	Servers   http.Handler // what begins with /servers/
 }
 
-// Serve answers on ln, which it closes, until ctx ends. now is asked at each
-// request.
+// Serve answers on ln, which it closes, until ctx ends. now is asked at each request.
 func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers Answers) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
@@ -68,9 +66,8 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers A
 	return nil
 }
 
-// watch writes a line at each change until the reader goes away. Changes are
-// found by looking: what is shown has many sources, and none of them is to know
-// of those who look.
+// watch writes a line at each change until the reader goes away. Changes are found by looking: what is shown has many
+// sources, and none of them is to know of those who look.
 func watch(w http.ResponseWriter, r *http.Request, now func() Workbench) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control := http.NewResponseController(w)

@@ -179,8 +179,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// A watcher hears the state at once and then of each change, but not that the
-// memory is another, and of the end.
+// A watcher hears the state at once and then of each change, but not that the memory is another, and of the end.
 func TestWatch(t *testing.T) {
 	ln := listen(t, shortDir(t))
 	asked := make(chan status.Workbench)

@@ -48,11 +48,11 @@ func (o Options) withDefaults() Options {
 type database interface {
 	// read runs do in a transaction that only reads, and sees the store as it is at one time.
 	read(ctx context.Context, do func(context.Context, querier) error) error
-	// write runs do in a transaction and returns when that is on stable storage. The context of do is not ctx, which only
-	// bounds the waiting.
+	// write runs do in a transaction and returns when that is on stable storage. The context of do is not ctx, which
+	// only bounds the waiting.
 	write(ctx context.Context, do func(context.Context, querier) error) error
-	// lock takes the lock of that number, which ends with this process, in whatever way it ends. ok is false if it is taken.
-	// A database without such locks always gives it, and leases then expire.
+	// lock takes the lock of that number, which ends with this process, in whatever way it ends. ok is false if it is
+	// taken. A database without such locks always gives it, and leases then expire.
 	lock(ctx context.Context, number int64) (ok bool, unlock func(), err error)
 	// evict takes a lock from another process that has it and hangs.
 	evict(ctx context.Context, number int64) error

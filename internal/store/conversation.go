@@ -107,7 +107,8 @@ func (s *Store) Conversation(ctx context.Context, principal, id string) (Convers
 const latest = `SELECT ` + conversationColumns + ` FROM conversations WHERE principal = $1 AND workflow = $2
 	ORDER BY updated DESC, id DESC LIMIT $3`
 
-// Conversations returns the principal's conversations with a workflow that were updated last, the latest first, at most limit.
+// Conversations returns the principal's conversations with a workflow that were updated last, the latest first, at most
+// limit.
 func (s *Store) Conversations(ctx context.Context, principal, workflow string, limit int) ([]Conversation, error) {
 	var found []Conversation
 	var all []*Conversation
@@ -150,7 +151,8 @@ func (s *Store) SaveState(ctx context.Context, principal, id string, state json.
 	})
 }
 
-// Delete removes a conversation with its turns and the sessions that are in it. It is a *BusyError while a turn is under way.
+// Delete removes a conversation with its turns and the sessions that are in it. It is a *BusyError while a turn is
+// under way.
 func (s *Store) Delete(ctx context.Context, principal, id string) error {
 	return s.idle(ctx, principal, id, func(ctx context.Context, q querier) error {
 		result, err := q.ExecContext(ctx, `DELETE FROM conversations WHERE principal = $1 AND id = $2`, principal, id)

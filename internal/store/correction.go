@@ -17,8 +17,8 @@ type Correction struct {
 	Made      time.Time `json:"made"`
 }
 
-// SaveCorrection keeps a correction for a version of a workflow, in place of an earlier one of the same utterance and command.
-// A new meaning of an utterance takes the place of its old one; vetoes stay.
+// SaveCorrection keeps a correction for a version of a workflow, in place of an earlier one of the same utterance and
+// command. A new meaning of an utterance takes the place of its old one; vetoes stay.
 func (b *CorrectionBook) SaveCorrection(ctx context.Context, principal, workflow, version string, c Correction) error {
 	if err := checkNames("principal", principal, "workflow", workflow, "workflow version", version, "utterance", c.Utterance, "command", c.Command); err != nil {
 		return err

@@ -103,8 +103,8 @@ func copyImage(t *testing.T, files image) string {
 	return path
 }
 
-// damage returns a copy of a store that is damaged in one of several ways. A log is left whole: SQLite does not take what does
-// not match its checksums, which is how it finds the end of what a killed process has written.
+// damage returns a copy of a store that is damaged in one of several ways. A log is left whole: SQLite does not take
+// what does not match its checksums, which is how it finds the end of what a killed process has written.
 func damage(files image, i int, random *rand.Rand) (string, image) {
 	data := bytes.Clone(files[""])
 	const page = 4096
@@ -224,7 +224,8 @@ func TestFaultE7_LogTakenAway(t *testing.T) {
 	}
 }
 
-// A store that another process has open is not set aside below it, and what is found damaged then is when it is opened next.
+// A store that another process has open is not set aside below it, and what is found damaged then is when it is opened
+// next.
 func TestDamagedWhileOpen(t *testing.T) {
 	t.Parallel()
 	path := cleanImage(t, t.TempDir())
@@ -256,7 +257,8 @@ func TestDamagedWhileOpen(t *testing.T) {
 	}
 }
 
-// A damaged turn costs itself alone: those around it are read, exported and gone on with, and the error says which it is.
+// A damaged turn costs itself alone: those around it are read, exported and gone on with, and the error says which it
+// is.
 func TestOneDamagedTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// noticeTime is how long it is said that conversations go by their age before the first one does. A shorter age is said anew.
+// noticeTime is how long it is said that conversations go by their age before the first one does. A shorter age is said
+// anew.
 const noticeTime = 24 * time.Hour
 
 // Expiry is what [Store.Expire] has found and done.
@@ -17,9 +18,9 @@ type Expiry struct {
 	From    time.Time // when the first may go; zero where nothing goes by its age
 }
 
-// Expire deletes conversations whose last turn ended longer than Options.KeepFor ago, a thousand at most. It first only says
-// that it will: none goes in the day after a store has been told of that age. A conversation that a session is in, or in which
-// a turn is under way, stays. Without an age nothing goes.
+// Expire deletes conversations whose last turn ended longer than Options.KeepFor ago, a thousand at most. It first only
+// says that it will: none goes in the day after a store has been told of that age. A conversation that a session is in,
+// or in which a turn is under way, stays. Without an age nothing goes.
 func (s *Store) Expire(ctx context.Context) (Expiry, error) {
 	from, err := s.announce(ctx)
 	if err != nil || from.IsZero() {
@@ -61,14 +62,15 @@ func (s *Store) Expire(ctx context.Context) (Expiry, error) {
 	return done, nil
 }
 
-// notice is what is kept of how long conversations are kept: the age, and since when it has been said. Both are 0 where none is.
+// notice is what is kept of how long conversations are kept: the age, and since when it has been said. Both are 0 where
+// none is.
 func notice(ctx context.Context, q querier) (age, said int64, err error) {
 	err = q.QueryRowContext(ctx, `SELECT age, said FROM expiry`).Scan(&age, &said)
 	return age, said, ignore(err, sql.ErrNoRows)
 }
 
-// announce keeps the age by which conversations go and since when that has been said. It returns when the first may go, zero
-// for never.
+// announce keeps the age by which conversations go and since when that has been said. It returns when the first may go,
+// zero for never.
 func (b *base) announce(ctx context.Context) (from time.Time, err error) {
 	now, age := b.now(), b.opts.KeepFor.Milliseconds()
 	said := func(keptAge, keptSaid int64) int64 {

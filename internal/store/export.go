@@ -76,9 +76,10 @@ type Counts struct {
 	Skipped       int `json:"-"` // conversations that were there already, on import
 }
 
-// Export writes conversations with their turns, corrections, and what clients were in last, as lines of JSON. Sessions and
-// turns under way are left out. It reads one conversation after the other, each as it is at one time, and holds nobody up. A damaged
-// conversation is left out, and of a damaged turn only its key and its end are written; the error says which they are.
+// Export writes conversations with their turns, corrections, and what clients were in last, as lines of JSON. Sessions
+// and turns under way are left out. It reads one conversation after the other, each as it is at one time, and holds
+// nobody up. A damaged conversation is left out, and of a damaged turn only its key and its end are written; the error
+// says which they are.
 func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts, error) {
 	var counts Counts
 	out := wire.NewEncoder(w)

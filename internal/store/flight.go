@@ -19,8 +19,8 @@ type Request struct {
 	Message string
 }
 
-// Flight is a turn under way. It holds its conversation until Finish or Release has returned without an error, or until Lost
-// is closed: a flight that was told so takes its conversation back in no case.
+// Flight is a turn under way. It holds its conversation until Finish or Release has returned without an error, or until
+// Lost is closed: a flight that was told so takes its conversation back in no case.
 type Flight struct {
 	s            *Store
 	principal    string
@@ -56,9 +56,9 @@ func getLease(ctx context.Context, q querier, by, principal, value string) (leas
 	return l, err
 }
 
-// held reports whether a lease counts for one who has the lock of its conversation: where locks end with their process, its
-// holder is gone. A lease that ends later than any can that was renewed by the clock there is now is one of before that was set
-// back: its holder is gone if it does not renew it.
+// held reports whether a lease counts for one who has the lock of its conversation: where locks end with their process,
+// its holder is gone. A lease that ends later than any can that was renewed by the clock there is now is one of before
+// that was set back: its holder is gone if it does not renew it.
 func (s *Store) held(l lease) bool {
 	switch left := l.expires - s.now(); {
 	case s.db.locks() || left <= 0:
@@ -69,8 +69,8 @@ func (s *Store) held(l lease) bool {
 	return true
 }
 
-// evicted takes the lock of a conversation from a process that has it, and is there, but has not renewed its lease: it hangs. It
-// reports whether that is so. The process, if it goes on, has lost the turn.
+// evicted takes the lock of a conversation from a process that has it, and is there, but has not renewed its lease: it
+// hangs. It reports whether that is so. The process, if it goes on, has lost the turn.
 func (s *Store) evicted(ctx context.Context, principal, conversation string) (bool, error) {
 	if !s.db.locks() {
 		return false, nil
@@ -114,7 +114,8 @@ func (s *Store) dead(ctx context.Context, principal string, l lease) (bool, erro
 }
 
 // Start begins a turn. It is a *BusyError while another turn of the conversation is under way in any process, and
-// ErrDuplicate if a turn with this key has ended. A turn whose process is gone is first entered in the conversation as lost.
+// ErrDuplicate if a turn with this key has ended. A turn whose process is gone is first entered in the conversation as
+// lost.
 func (s *Store) Start(ctx context.Context, principal, conversation string, r Request) (*Flight, error) {
 	if err := checkNames("turn key", r.Key); err != nil {
 		return nil, err
@@ -212,14 +213,15 @@ func (s *Store) busy(ctx context.Context, principal, conversation string) error 
 	return busy
 }
 
-// Lost is closed when the turn may have lost its conversation: the store could not be reached for too long, or another process
-// has taken the conversation over. What the turn does from then on may be done twice; end it. Its lease is not renewed any more,
-// so the next turn of the conversation enters this one as lost; as long as there is none, Finish keeps the turn all the same.
+// Lost is closed when the turn may have lost its conversation: the store could not be reached for too long, or another
+// process has taken the conversation over. What the turn does from then on may be done twice; end it. Its lease is not
+// renewed any more, so the next turn of the conversation enters this one as lost; as long as there is none, Finish
+// keeps the turn all the same.
 func (f *Flight) Lost() <-chan struct{} { return f.lost }
 
-// Finish puts the turn at the end of its conversation; Key, Kind, Message and Started are those it was started with. The turn
-// is on stable storage when Finish returns without an error. After an error other than ErrLost the turn still holds the
-// conversation, and Finish may be called again.
+// Finish puts the turn at the end of its conversation; Key, Kind, Message and Started are those it was started with.
+// The turn is on stable storage when Finish returns without an error. After an error other than ErrLost the turn still
+// holds the conversation, and Finish may be called again.
 func (f *Flight) Finish(ctx context.Context, t Turn) (Turn, error) {
 	s, r := f.s, f.request
 	t.Key, t.Kind, t.Message, t.Started = r.Key, r.Kind, r.Message, f.started
@@ -268,8 +270,8 @@ func (f *Flight) drop(ctx context.Context, q querier) error {
 	return err
 }
 
-// Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, or if the turn was
-// lost, the conversation is free when the lease ends, and the turn is then entered as lost.
+// Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, or if the
+// turn was lost, the conversation is free when the lease ends, and the turn is then entered as lost.
 func (f *Flight) Release(ctx context.Context) error {
 	defer f.unlock()
 	if !f.s.keeper.remove(f) {
@@ -350,7 +352,8 @@ func (k *keeper) remove(f *Flight) bool {
 	return ok
 }
 
-// loseLocked gives up a flight and tells it, in one step: no later renewal takes its conversation back. k.mu must be held.
+// loseLocked gives up a flight and tells it, in one step: no later renewal takes its conversation back. k.mu must be
+// held.
 func (k *keeper) loseLocked(f *Flight) {
 	if _, ok := k.flights[f]; ok {
 		delete(k.flights, f)

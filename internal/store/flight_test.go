@@ -50,7 +50,8 @@ func eventually(t *testing.T, start func() (*store.Flight, error)) *store.Flight
 	}
 }
 
-// A turn that was renewed keeps its conversation for longer than one lease; one that cannot be is told and loses it for good.
+// A turn that was renewed keeps its conversation for longer than one lease; one that cannot be is told and loses it for
+// good.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 // maxLine is the longest line that Import reads, in bytes.
 const maxLine = 256 << 20
 
-// Import reads what Export has written. A conversation is kept whole or not at all; one that is there already is left as it
-// is. All of it is kept for the principal; with "" each for whom it was before. The error names the line; what came before it
-// has been kept, and importing again goes on.
+// Import reads what Export has written. A conversation is kept whole or not at all; one that is there already is left
+// as it is. All of it is kept for the principal; with "" each for whom it was before. The error names the line; what
+// came before it has been kept, and importing again goes on.
 func (s *Store) Import(ctx context.Context, r io.Reader, principal string) (Counts, error) {
 	i := importer{s: s, in: bufio.NewReaderSize(r, 64<<10), principal: principal}
 	if err := i.run(ctx); err != nil {

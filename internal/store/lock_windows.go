@@ -10,8 +10,8 @@ import (
 // tryLock takes a lock of the file in place of the one it has, and reports whether it could.
 func tryLock(f *os.File, kind int) (bool, error) {
 	handle := windows.Handle(f.Fd())
-	// Unlike flock, a second lock does not take the place of the first. Far behind what the file holds, since these locks
-	// keep others from reading and writing.
+	// Unlike flock, a second lock does not take the place of the first. Far behind what the file holds, since these
+	// locks keep others from reading and writing.
 	at := func() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
 	if err := windows.UnlockFileEx(handle, 0, 1, 0, at()); err != nil && !errors.Is(err, windows.ERROR_NOT_LOCKED) {
 		return false, err

@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-// playMounted is called in a mount namespace of its own and plays on a file system of its own. Arguments: an empty folder and
-// what to play.
+// playMounted is called in a mount namespace of its own and plays on a file system of its own. Arguments: an empty
+// folder and what to play.
 func playMounted(ctx context.Context, args []string) error {
 	dir := args[0]
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {

@@ -34,11 +34,12 @@ type postgresDB struct {
 	readOnly error // why nothing is written; nil: it is
 }
 
-// OpenPostgres opens the store in the database that the connection string names, a URL or key=value pairs. Its tables are made
-// in the schema "workbench" if they are not there. Errors do not tell the connection string.
+// OpenPostgres opens the store in the database that the connection string names, a URL or key=value pairs. Its tables
+// are made in the schema "workbench" if they are not there. Errors do not tell the connection string.
 //
-// One connection holds the locks of the turns under way, so a pooler between must not give a connection to somebody else
-// before it is closed (PgBouncer: pool_mode = session). Warn is told of a schema that a newer program wrote; it must not be nil.
+// One connection holds the locks of the turns under way, so a pooler between must not give a connection to somebody
+// else before it is closed (PgBouncer: pool_mode = session). Warn is told of a schema that a newer program wrote; it
+// must not be nil.
 func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Options) (*Store, error) {
 	opts = opts.withDefaults()
 	config, err := pgx.ParseConfig(dsn)
@@ -155,7 +156,8 @@ func (d *postgresDB) transact(ctx context.Context, do func(context.Context, quer
 	return nil
 }
 
-// conflicts reports whether another transaction is to blame: serialization_failure, deadlock_detected, unique_violation.
+// conflicts reports whether another transaction is to blame: serialization_failure, deadlock_detected,
+// unique_violation.
 func conflicts(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23505")
@@ -167,7 +169,8 @@ func (d *postgresDB) lock(ctx context.Context, number int64) (bool, func(), erro
 
 func (d *postgresDB) locks() bool { return true }
 
-// evict ends the connection on which another process has a lock. That process notices when it goes on, and has lost its locks.
+// evict ends the connection on which another process has a lock. That process notices when it goes on, and has lost its
+// locks.
 func (d *postgresDB) evict(ctx context.Context, number int64) error {
 	if d.locking.has(number) {
 		return nil // it is ours

@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-// disk is what files are after a loss of power: what was synced is there; of what was written since, none, the first part, or
-// any of it, the last write torn between sectors. Deletion is taken to last at once.
+// disk is what files are after a loss of power: what was synced is there; of what was written since, none, the first
+// part, or any of it, the last write torn between sectors. Deletion is taken to last at once.
 type disk map[string]*diskFile
 
 type diskFile struct {
@@ -66,8 +66,8 @@ func change(image []byte, e event) []byte {
 // sector is what a disk writes whole.
 const sector = 512
 
-// cut writes the files as a loss of power leaves them. How is 0 for none of what was not synced, 1 for a first part of it, 2
-// for any of it, 3 for all.
+// cut writes the files as a loss of power leaves them. How is 0 for none of what was not synced, 1 for a first part of
+// it, 2 for any of it, 3 for all.
 func (d disk) cut(t *testing.T, dir string, how int, random *rand.Rand) {
 	t.Helper()
 	for name, f := range d {
@@ -98,7 +98,8 @@ func (d disk) cut(t *testing.T, dir string, how int, random *rand.Rand) {
 	}
 }
 
-// record makes turns and steps of runs of a store on a traced disk, four conversations at once, and returns what happened.
+// record makes turns and steps of runs of a store on a traced disk, four conversations at once, and returns what
+// happened.
 func record(t *testing.T, knobs store.Knobs, turns int) []event {
 	t.Helper()
 	tr := trace(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
-// presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which the
-// system gives back when the process ends in whatever way. Whoever is alone may set a damaged file aside; with others there,
-// they would go on writing to it.
+// presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which
+// the system gives back when the process ends in whatever way. Whoever is alone may set a damaged file aside; with
+// others there, they would go on writing to it.
 type presence struct{ file *os.File }
 
 // Locks of a file.
@@ -29,8 +29,8 @@ func openPresence(path string) (*presence, error) {
 	return &presence{f}, nil
 }
 
-// enter reports whether no other process has the store open; none can come until stay. Otherwise it waits until the others
-// have opened it.
+// enter reports whether no other process has the store open; none can come until stay. Otherwise it waits until the
+// others have opened it.
 func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // for a check of a large store
 	defer cancel()
@@ -60,7 +60,8 @@ func (p *presence) stay() error {
 
 func (p *presence) leave() error { return p.file.Close() }
 
-// suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be written.
+// suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be
+// written.
 func (p *presence) suspect() {
 	if p != nil {
 		_, _ = p.file.WriteAt([]byte("check\n"), 0)

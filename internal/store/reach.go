@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// UnreachableError says that the database server does not answer, or has ended the connection. Whoever asks again is served
-// when it is back.
+// UnreachableError says that the database server does not answer, or has ended the connection. Whoever asks again is
+// served when it is back.
 type UnreachableError struct{ Cause error }
 
 func (e *UnreachableError) Error() string {
@@ -39,8 +39,8 @@ func unreachable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }
 
-// reaching does what has no effect when it fails. Connections that the server has ended are noticed when they are used: they are given up
-// and it is done once more, on a new one.
+// reaching does what has no effect when it fails. Connections that the server has ended are noticed when they are used:
+// they are given up and it is done once more, on a new one.
 func (d *postgresDB) reaching(ctx context.Context, do func() error) error {
 	err := do()
 	if !unreachable(err) || ctx.Err() != nil {

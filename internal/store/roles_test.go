@@ -76,8 +76,8 @@ func playHold(ctx context.Context, args []string) error {
 	return nil
 }
 
-// playCrowd makes turns with pauses between them, and prints how long the slowest hundredth took at least, in microseconds.
-// Arguments: the place, a number of turns.
+// playCrowd makes turns with pauses between them, and prints how long the slowest hundredth took at least, in
+// microseconds. Arguments: the place, a number of turns.
 func playCrowd(ctx context.Context, args []string) error {
 	s, err := openPlace(ctx, args[0], warned, store.Options{})
 	if err != nil {
@@ -114,8 +114,8 @@ func playOpen(ctx context.Context, args []string) error {
 	return s.Close()
 }
 
-// killed runs a role until it has printed a number of lines or so long has passed, kills it, and returns the whole lines that
-// it printed.
+// killed runs a role until it has printed a number of lines or so long has passed, kills it, and returns the whole
+// lines that it printed.
 func killed(t testing.TB, cmd *exec.Cmd, lines int, after time.Duration) []string {
 	t.Helper()
 	out, err := cmd.StdoutPipe()

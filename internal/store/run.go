@@ -95,8 +95,8 @@ func putRunEvents(ctx context.Context, q querier, principal, run string, after i
 	return nil
 }
 
-// StartRun keeps a new run with its first events and the definition that it goes by. Created and Updated of an imported run
-// are kept as they are; those of another are now. A run of that id is a *StaleError.
+// StartRun keeps a new run with its first events and the definition that it goes by. Created and Updated of an imported
+// run are kept as they are; those of another are now. A run of that id is a *StaleError.
 func (b *RunBook) StartRun(ctx context.Context, principal string, r Run, definition []byte, events ...json.RawMessage) error {
 	if err := checkNames("principal", principal, "id of a run", r.ID, "workflow", r.Workflow); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (b *RunBook) StartRun(ctx context.Context, principal string, r Run, definit
 	})
 }
 
-// putDefinition writes a definition, unless it is there. Many runs of one workflow begin at the same time: none of them changes
-// what the others go by, and [RunBook.DeleteRun] waits for all.
+// putDefinition writes a definition, unless it is there. Many runs of one workflow begin at the same time: none of them
+// changes what the others go by, and [RunBook.DeleteRun] waits for all.
 func putDefinition(ctx context.Context, q querier, digest string, definition []byte) error {
 	_, err := q.ExecContext(ctx, `INSERT INTO definitions (digest, body) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING`,
 		digest, definition)
@@ -222,7 +222,8 @@ func runEvents(ctx context.Context, q querier, principal, run string, after int)
 
 const latestRuns = `SELECT ` + runColumns + `, held FROM runs WHERE principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`
 
-// Runs returns the runs that were changed last, the latest first, at most limit, of one principal or, with "", of everybody.
+// Runs returns the runs that were changed last, the latest first, at most limit, of one principal or, with "", of
+// everybody.
 func (b *RunBook) Runs(ctx context.Context, principal string, limit int) ([]OwnedRun, error) {
 	if principal == "" {
 		return b.runs(ctx, `SELECT `+runColumns+`, held FROM runs ORDER BY updated DESC, id DESC LIMIT $1`, limit)

@@ -16,9 +16,9 @@ func tables() map[string]string {
 	}
 }
 
-// migrations lead from an empty database to the schema of this program, one a version. Each runs once, all that are needed in
-// one transaction. They are SQL that SQLite and PostgreSQL both understand; BYTEA and COLLATE "C" are PostgreSQL's words,
-// which the SQLite side replaces.
+// migrations lead from an empty database to the schema of this program, one a version. Each runs once, all that are
+// needed in one transaction. They are SQL that SQLite and PostgreSQL both understand; BYTEA and COLLATE "C" are
+// PostgreSQL's words, which the SQLite side replaces.
 func migrations() []string {
 	return []string{`
 CREATE TABLE conversations (

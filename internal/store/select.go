@@ -16,9 +16,9 @@ type Selection struct {
 // Key is what a conversation is found by.
 type Key struct{ Principal, ID string }
 
-// Select returns the keys of the conversations meant, in their order. It is for those who administer the store: it looks at
-// the conversations of everybody. An id that is not there is an error that wraps ErrNotFound. What is changed meanwhile may
-// be among them or not.
+// Select returns the keys of the conversations meant, in their order. It is for those who administer the store: it
+// looks at the conversations of everybody. An id that is not there is an error that wraps ErrNotFound. What is changed
+// meanwhile may be among them or not.
 func (s *Store) Select(ctx context.Context, sel Selection) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		if sel.IDs == nil {
@@ -92,8 +92,8 @@ type Owned struct {
 	Conversation
 }
 
-// Latest returns the conversations that were updated last, the latest first, at most limit, of one principal or, with "", of
-// everybody. Like Select it is for those who administer the store.
+// Latest returns the conversations that were updated last, the latest first, at most limit, of one principal or, with
+// "", of everybody. Like Select it is for those who administer the store.
 func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owned, error) {
 	var found []Owned
 	var all []*Conversation

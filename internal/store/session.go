@@ -16,8 +16,8 @@ type Session struct {
 	Created      time.Time
 }
 
-// Begin makes a session of a client with a workflow. It is in the conversation of that id; with "" it is in the one that this
-// client of this principal was in last with this workflow, or in a new one.
+// Begin makes a session of a client with a workflow. It is in the conversation of that id; with "" it is in the one
+// that this client of this principal was in last with this workflow, or in a new one.
 func (s *Store) Begin(ctx context.Context, principal, client, workflow, conversation string) (Session, error) {
 	if err := checkNames("principal", principal, "client", client, "workflow", workflow); err != nil {
 		return Session{}, err
@@ -117,8 +117,8 @@ func (s *Store) getSession(ctx context.Context, q querier, principal, id string)
 	return session, used, err
 }
 
-// Activate puts a session into another conversation of the same principal and workflow. It is a *BusyError while a turn of the
-// conversation it is in is under way.
+// Activate puts a session into another conversation of the same principal and workflow. It is a *BusyError while a turn
+// of the conversation it is in is under way.
 func (s *Store) Activate(ctx context.Context, principal, session, conversation string) error {
 	return s.move(ctx, principal, session, func(ctx context.Context, q querier, at Session) (string, error) {
 		c, err := getConversation(ctx, q, principal, conversation)
@@ -129,9 +129,9 @@ func (s *Store) Activate(ctx context.Context, principal, session, conversation s
 	})
 }
 
-// Rotate ends the conversation that a session is in with a topic and a summary, and puts the session into a new one, whose id
-// it returns. A topic that the principal has already, whatever its case and white space, gets a number behind it. A
-// conversation without turns is not ended but gone on with. Rotate is a *BusyError while a turn is under way.
+// Rotate ends the conversation that a session is in with a topic and a summary, and puts the session into a new one,
+// whose id it returns. A topic that the principal has already, whatever its case and white space, gets a number behind
+// it. A conversation without turns is not ended but gone on with. Rotate is a *BusyError while a turn is under way.
 func (s *Store) Rotate(ctx context.Context, principal, session, topic, summary string) (string, error) {
 	fresh, now := NewID(), fromMillis(s.now())
 	var id string

@@ -24,8 +24,8 @@ const (
 	busyTimeout = 10 * time.Second
 	// readers is the number of connections that read.
 	readers = 4
-	// logLimit is how long the write-ahead log should be at most. A checkpoint cuts it to that; a reader that does not end
-	// holds checkpoints up.
+	// logLimit is how long the write-ahead log should be at most. A checkpoint cuts it to that; a reader that does not
+	// end holds checkpoints up.
 	logLimit = 64 << 20
 	// leastSQLite is the first version without the fault that could damage a store when two connections wrote and
 	// checkpointed at once (sqlite.org/wal.html, "The WAL-Reset Bug").
@@ -45,11 +45,12 @@ type sqliteDB struct {
 	readOnly error // why nothing is written; nil: it is
 }
 
-// OpenSQLite opens the store in the file at path, which is made with its folder, for this user alone, if it is not there.
+// OpenSQLite opens the store in the file at path, which is made with its folder, for this user alone, if it is not
+// there.
 //
-// Warn is told, on any goroutine, what the store goes on in spite of: a damaged file that was set aside (*CorruptError), a file
-// that can only be read (*ReadOnlyError) or that a newer program wrote (*SchemaError), a place that is not safe (*PlaceError), a
-// log that grows (*WriteError). It must not be nil.
+// Warn is told, on any goroutine, what the store goes on in spite of: a damaged file that was set aside
+// (*CorruptError), a file that can only be read (*ReadOnlyError) or that a newer program wrote (*SchemaError), a place
+// that is not safe (*PlaceError), a log that grows (*WriteError). It must not be nil.
 func OpenSQLite(ctx context.Context, path string, warn func(error), opts Options) (*Store, error) {
 	opts = opts.withDefaults()
 	path, err := filepath.Abs(path)
@@ -230,8 +231,8 @@ func (d *sqliteDB) writing() []string {
 	return pragmas
 }
 
-// openWriter opens the connection that writes, brings the schema up to date, and, if no other process has the file open, looks
-// for damage and sets a damaged file aside.
+// openWriter opens the connection that writes, brings the schema up to date, and, if no other process has the file
+// open, looks for damage and sets a damaged file aside.
 func (d *sqliteDB) openWriter(ctx context.Context, alone bool) error {
 	suspect := alone && (d.unclean() || d.presence.suspected())
 	err := d.connectWriter(ctx, suspect)
@@ -344,14 +345,16 @@ func (d *sqliteDB) checkHeader() error {
 		}
 		return nil
 	}
-	// While the first transaction is under way, or was cut off, any part of the file may be there; the journal takes it back.
+	// While the first transaction is under way, or was cut off, any part of the file may be there; the journal takes it
+	// back.
 	if string(head[:n]) != magic && !d.hasJournal() {
 		return errNotSQLite
 	}
 	return nil
 }
 
-// hasJournal reports whether there is a journal that SQLite rolls back (sqlite.org/fileformat2.html, "The Rollback Journal").
+// hasJournal reports whether there is a journal that SQLite rolls back (sqlite.org/fileformat2.html, "The Rollback
+// Journal").
 func (d *sqliteDB) hasJournal() bool {
 	f, _, err := openfile.Open(d.path + "-journal")
 	if err != nil {
@@ -363,8 +366,8 @@ func (d *sqliteDB) hasJournal() bool {
 	return err == nil && string(head) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 }
 
-// emptyBesideLog decides about an empty file with a log. A store whose first transactions were never checkpointed looks like
-// that, and so does one that was cut to nothing: the log of the former has the file's first page in it.
+// emptyBesideLog decides about an empty file with a log. A store whose first transactions were never checkpointed looks
+// like that, and so does one that was cut to nothing: the log of the former has the file's first page in it.
 func (d *sqliteDB) emptyBesideLog() error {
 	const header, frame = 32, 24
 	f, _, err := openfile.Open(d.path + "-wal")
@@ -500,8 +503,8 @@ func (d *sqliteDB) explain(err error) error {
 	return &CorruptError{Path: d.path, Cause: err}
 }
 
-// nonsense reports whether an error is one that our statements cannot cause while the schema and the types of values are what
-// they are in a whole file.
+// nonsense reports whether an error is one that our statements cannot cause while the schema and the types of values
+// are what they are in a whole file.
 func (d *sqliteDB) nonsense(err error) bool {
 	var newer *SchemaError
 	if err == nil || errors.As(d.readOnly, &newer) {

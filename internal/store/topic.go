@@ -43,9 +43,9 @@ func cleanTopic(topic string) string {
 // topicTaken finds a conversation of a principal with the key of a topic, but for one conversation.
 const topicTaken = `SELECT COUNT(*) FROM conversations WHERE principal = $1 AND topic_key = $2 AND topic_key <> '' AND id <> $3`
 
-// uniqueTopic returns topic, or topic with a number from 2 behind it that makes it the only one of the principal, not counting
-// the conversation itself: the number before it is taken. It looks at few of those that are, however many there are. It is called
-// in a transaction that holds off others that choose a topic.
+// uniqueTopic returns topic, or topic with a number from 2 behind it that makes it the only one of the principal, not
+// counting the conversation itself: the number before it is taken. It looks at few of those that are, however many
+// there are. It is called in a transaction that holds off others that choose a topic.
 func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic string) (string, error) {
 	topic = cleanTopic(topic)
 	key := topicKey(topic)

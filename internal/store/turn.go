@@ -105,8 +105,8 @@ func turnByKey(ctx context.Context, q querier, principal, key string) (turnRow, 
 	return scanTurn(q.QueryRowContext(ctx, `SELECT `+turnColumns+` FROM turns t WHERE principal = $1 AND turn_key = $2`, principal, key), principal)
 }
 
-// Turns returns the last turns of a conversation in the order they ended; limit 0 means all. A damaged one is there with
-// StatusDamaged.
+// Turns returns the last turns of a conversation in the order they ended; limit 0 means all. A damaged one is there
+// with StatusDamaged.
 func (s *Store) Turns(ctx context.Context, principal, conversation string, limit int) ([]Turn, error) {
 	if limit <= 0 {
 		limit = math.MaxInt32

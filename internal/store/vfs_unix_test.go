@@ -13,8 +13,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// tracer stands between SQLite and the files of one store. It records what is written and synced, with what the test has had
-// acknowledged in between, and lets single operations fail.
+// tracer stands between SQLite and the files of one store. It records what is written and synced, with what the test
+// has had acknowledged in between, and lets single operations fail.
 type tracer struct {
 	name string // of the VFS
 

@@ -16,8 +16,8 @@ import (
 // maxGroup is how many changes are committed together at most.
 const maxGroup = 256
 
-// writer makes all changes of this process to a SQLite file, on one goroutine and one connection. Changes that wait while
-// others are being synced are committed together, with one sync.
+// writer makes all changes of this process to a SQLite file, on one goroutine and one connection. Changes that wait
+// while others are being synced are committed together, with one sync.
 type writer struct {
 	d     *sqliteDB
 	jobs  chan *job
@@ -66,8 +66,8 @@ func (w *writer) connect(ctx context.Context) error {
 	if !w.d.wal {
 		return nil
 	}
-	// SQLite's own waiting gets longer with every try, up to 0.1 s, so that with several processes those that have waited
-	// longest get in last. With a log, only the beginning of a transaction waits.
+	// SQLite's own waiting gets longer with every try, up to 0.1 s, so that with several processes those that have
+	// waited longest get in last. With a log, only the beginning of a transaction waits.
 	if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
 		w.disconnect()
 		return err
@@ -276,8 +276,9 @@ func (w *writer) fail(err error) {
 	w.disconnect()
 }
 
-// reconnect opens a new connection after a failure. What it finds in the log may never have reached the disk, although reading
-// shows it. A checkpoint writes it all to the file and syncs that; nothing is acknowledged before that has succeeded.
+// reconnect opens a new connection after a failure. What it finds in the log may never have reached the disk, although
+// reading shows it. A checkpoint writes it all to the file and syncs that; nothing is acknowledged before that has
+// succeeded.
 func (w *writer) reconnect(ctx context.Context) error {
 	if w.conn != nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package taskbook keeps which server made which task for whom, so that a task is found again on another connection of the
-// same user, and after workbench was restarted.
+// Package taskbook keeps which server made which task for whom, so that a task is found again on another connection of
+// the same user, and after workbench was restarted.
 //
-// There is a file for each user and server, so that one server that makes tasks without end costs no other its own. A file has
-// no ids, which may be all that is needed to read a task, but digests of them: who asks for a task names it. What cannot be
-// read or kept is lost; nothing but such tasks depends on it.
+// There is a file for each user and server, so that one server that makes tasks without end costs no other its own. A
+// file has no ids, which may be all that is needed to read a task, but digests of them: who asks for a task names it.
+// What cannot be read or kept is lost; nothing but such tasks depends on it.
 package taskbook
 
 import (
@@ -49,8 +49,8 @@ type Book struct {
 	mu  sync.Mutex // one writer of this process at a time
 }
 
-// New gives the book in a folder, which is made when something is put there. What cannot be read or kept is said to log, at
-// debug.
+// New gives the book in a folder, which is made when something is put there. What cannot be read or kept is said to
+// log, at debug.
 func New(dir string, log zerolog.Logger) *Book { return &Book{dir: dir, log: log} }
 
 func digest(of string) string {

@@ -1,4 +1,5 @@
-// Package tokencount reckons how many tokens of a language model a text has, by its bytes: no tokenizer of any model is here.
+// Package tokencount reckons how many tokens of a language model a text has, by its bytes: no tokenizer of any model is
+// here.
 package tokencount
 
 // BytesPerToken is what tokens are reckoned at.

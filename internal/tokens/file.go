@@ -42,19 +42,16 @@ type kept struct {
 
 const version = 1
 
-// Prefix is what kept tokens begin with, so that they are told from others and
-// found where they should not be.
+// Prefix is what kept tokens begin with, so that they are told from others and found where they should not be.
 const Prefix = "wb_"
 
-// ErrNotFound says that there is no token of a name, and ErrExists that there
-// is one.
+// ErrNotFound says that there is no token of a name, and ErrExists that there is one.
 var (
 	ErrNotFound = errors.New("there is no such token")
 	ErrExists   = errors.New("there is a token of that name")
 )
 
-// File keeps tokens. Several processes may use one at a time, and several
-// goroutines a File.
+// File keeps tokens. Several processes may use one at a time, and several goroutines a File.
 type File struct {
 	path    string
 	turns   *slots.Slots
@@ -67,8 +64,8 @@ type File struct {
 	bySum   map[string]*Token // what was in it, by SHA256
 }
 
-// Open keeps tokens in the file of that path, which is made, with mode 0600,
-// when the first is kept. Nothing is read before it is needed.
+// Open keeps tokens in the file of that path, which is made, with mode 0600, when the first is kept. Nothing is read
+// before it is needed.
 func Open(path string) *File {
 	return &File{path: path, turns: slots.New(filepath.Dir(path), 1)}
 }
@@ -79,8 +76,8 @@ func (f *File) List() ([]Token, error) {
 	return k.Tokens, err
 }
 
-// Create keeps a new token, for which t.Name and t.Principal are needed, and
-// returns it. It fails with ErrExists if there is one of that name.
+// Create keeps a new token, for which t.Name and t.Principal are needed, and returns it. It fails with ErrExists if
+// there is one of that name.
 func (f *File) Create(ctx context.Context, t Token) (secret string, err error) {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: it ends the program instead
@@ -151,8 +148,7 @@ func (f *File) change(ctx context.Context, do func(*kept) error) error {
 	return nil
 }
 
-// read returns what is in the file, and what the file was; nothing and nil if
-// it is not there.
+// read returns what is in the file, and what the file was; nothing and nil if it is not there.
 func (f *File) read() (kept, fs.FileInfo, error) {
 	none := kept{Version: version}
 	text, info, err := openfile.Read(f.path, maxFile)
@@ -195,8 +191,8 @@ const fresh = time.Second
 // again is how often the file is looked at for tokens that are not known.
 const again = 10 * time.Millisecond
 
-// Verify returns who a token stands for. It sees within a second what has
-// become of the file, and at once what was added to it.
+// Verify returns who a token stands for. It sees within a second what has become of the file, and at once what was
+// added to it.
 func (f *File) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	now := time.Now()
 	f.mu.Lock()

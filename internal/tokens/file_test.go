@@ -134,8 +134,7 @@ func TestChangesAreSeen(t *testing.T) {
 	})
 }
 
-// A file that cannot be relied on lets nobody in, and does not say that they
-// are wrong.
+// A file that cannot be relied on lets nobody in, and does not say that they are wrong.
 func TestDamagedFile(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"garbage", "{", "cannot be read"},

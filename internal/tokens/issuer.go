@@ -22,18 +22,16 @@ import (
 type IssuerOptions struct {
 	Name     string // in the claim iss, to the letter
 	Audience string // that must be among those of the claim aud
-	// KeysURL is the address of a JWK Set, KeysFile a file with one, or with
-	// PEM blocks. One of them is needed.
+	// KeysURL is the address of a JWK Set, KeysFile a file with one, or with PEM blocks. One of them is needed.
 	KeysURL, KeysFile string
-	// Algorithms are those that tokens may be signed with (RFC 7518 and 8037).
-	// Keys are public ones, so that none with a shared secret is any use.
+	// Algorithms are those that tokens may be signed with (RFC 7518 and 8037). Keys are public ones, so that none with
+	// a shared secret is any use.
 	Algorithms []string
 	// Client reads KeysURL; nil means http.DefaultClient.
 	Client *http.Client
 }
 
-// Issuer says who tokens of an issuer stand for. It may be used by several
-// goroutines.
+// Issuer says who tokens of an issuer stand for. It may be used by several goroutines.
 type Issuer struct {
 	name   string
 	keys   keyring
@@ -92,15 +90,13 @@ const (
 	wrongTokenTip = "; ask its issuer for one that is for this server"
 )
 
-// user names who has a sub. Somebody of that name who has a token made here is
-// somebody else.
+// user names who has a sub. Somebody of that name who has a token made here is somebody else.
 func (i *Issuer) user(sub string) string { return sub + i.suffix() }
 
 // suffix ends the names of the issuer's users, and of no others.
 func (i *Issuer) suffix() string { return "@" + i.name }
 
-// Verify returns who a token stands for: the claim sub at the issuer, with the
-// rights that its scopes give.
+// Verify returns who a token stands for: the claim sub at the issuer, with the rights that its scopes give.
 func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	if len(token) > maxToken {
 		return principal.Principal{}, &principal.DeniedError{Reason: fmt.Sprintf("the token is longer than %d bytes", maxToken)}
@@ -159,8 +155,8 @@ func (i *Issuer) principal(c *claims) (principal.Principal, error) {
 	return p, nil
 }
 
-// unequivocal refuses a part of a token that says something twice, or by a name
-// that is read for another: whom and what it is for would depend on who reads it.
+// unequivocal refuses a part of a token that says something twice, or by a name that is read for another: whom and what
+// it is for would depend on who reads it.
 func unequivocal(part string) error {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	if err != nil {
@@ -218,8 +214,8 @@ type Set struct {
 	Issuer *Issuer // nil if nobody else is trusted
 }
 
-// Verify returns who a token stands for. Its form says of which kind it is, and
-// nobody of one kind has the name of one of the other.
+// Verify returns who a token stands for. Its form says of which kind it is, and nobody of one kind has the name of one
+// of the other.
 func (s *Set) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	switch kept := strings.HasPrefix(token, Prefix); {
 	case s.Issuer != nil && !kept:

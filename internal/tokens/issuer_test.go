@@ -398,7 +398,8 @@ func (s *signer) raw(t *testing.T, header, claims string) string {
 	return text + "." + encode(signature)
 }
 
-// What a token says counts to the letter and once: who can choose a claim of his own cannot choose one that is read here.
+// What a token says counts to the letter and once: who can choose a claim of his own cannot choose one that is read
+// here.
 func TestFaultG70_ClaimsAreExactAndSingle(t *testing.T) {
 	s := newSigner(t, "1", jwt.SigningMethodES256)
 	i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk()))})

@@ -34,8 +34,8 @@ type keyring struct {
 	problem error     // why it failed then
 }
 
-// find returns the keys that a token with this key id and algorithm may be
-// signed with: none, if it is not of this issuer.
+// find returns the keys that a token with this key id and algorithm may be signed with: none, if it is not of this
+// issuer.
 func (r *keyring) find(ctx context.Context, id, alg string) ([]key, error) {
 	now := time.Now()
 	r.mu.Lock()
@@ -101,8 +101,8 @@ func fromFile(path string) func(context.Context) ([]byte, error) {
 	}
 }
 
-// fromURL reads keys from an address. It follows no redirect, which would hand
-// the decision of whom to trust to another.
+// fromURL reads keys from an address. It follows no redirect, which would hand the decision of whom to trust to
+// another.
 func fromURL(address string, client *http.Client) func(context.Context) ([]byte, error) {
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

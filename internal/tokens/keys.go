@@ -25,8 +25,7 @@ type key struct {
 // minRSA is the least length of an RSA key, in bits (RFC 7518, section 3.3).
 const minRSA = 2048
 
-// parseKeys reads public keys: a JWK Set (RFC 7517), or PEM blocks with keys or
-// certificates.
+// parseKeys reads public keys: a JWK Set (RFC 7517), or PEM blocks with keys or certificates.
 func parseKeys(text []byte) ([]key, error) {
 	var keys []key
 	var err error
@@ -85,8 +84,7 @@ type jwk struct {
 	Kty, Use, Alg, Kid, Crv, X, Y, N, E string
 }
 
-// parseSet leaves out keys that are for something else, as RFC 7517, section 5
-// wants it.
+// parseSet leaves out keys that are for something else, as RFC 7517, section 5 wants it.
 func parseSet(text []byte) (keys []key, err error) {
 	var set struct{ Keys []jwk }
 	if err := json.Unmarshal(text, &set); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
-// exporter sends spans to a collector. That it cannot is logged: the program
-// has other things to do. The SDK has it send one batch at a time.
+// exporter sends spans to a collector. That it cannot is logged: the program has other things to do. The SDK has it
+// send one batch at a time.
 type exporter struct {
 	settings *settings
 	client   *http.Client
@@ -110,8 +110,8 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// The JSON form of opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest:
-// ids in hexadecimal, 64-bit integers as strings, enumerations as numbers.
+// The JSON form of opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest: ids in hexadecimal, 64-bit
+// integers as strings, enumerations as numbers.
 type (
 	exportRequest struct {
 		ResourceSpans []resourceSpans `json:"resourceSpans"`
@@ -157,8 +157,7 @@ type (
 	}
 )
 
-// Flags of a span besides those of its trace: that it is known whether the
-// parent is remote, and that it is.
+// Flags of a span besides those of its trace: that it is known whether the parent is remote, and that it is.
 const (
 	flagRemoteKnown = 1 << 8
 	flagRemote      = 1 << 9
@@ -167,8 +166,7 @@ const (
 // statusError is STATUS_CODE_ERROR.
 const statusError = 2
 
-// request puts spans into the form that collectors read. They are all of one
-// provider and one tracer.
+// request puts spans into the form that collectors read. They are all of one provider and one tracer.
 func request(spans []sdk.ReadOnlySpan) exportRequest {
 	first := spans[0]
 	all := scopeSpans{Scope: scope{first.InstrumentationScope().Name, first.InstrumentationScope().Version}}

@@ -1,11 +1,9 @@
-// Package tracing sends spans to an OpenTelemetry collector, if the standard
-// variables of the environment ask for it (OpenTelemetry specification,
-// "OpenTelemetry Environment Variable Specification" and "OpenTelemetry Protocol
+// Package tracing sends spans to an OpenTelemetry collector, if the standard variables of the environment ask for it
+// (OpenTelemetry specification, "OpenTelemetry Environment Variable Specification" and "OpenTelemetry Protocol
 // Exporter"). If they do not, nothing of the SDK is set up.
 //
-// Spans go as OTLP over HTTP in its JSON form, which collectors take at the same
-// address as the binary one. The exporter of the SDK is not used: with gRPC and
-// protocol buffers it makes the program 10 MB larger.
+// Spans go as OTLP over HTTP in its JSON form, which collectors take at the same address as the binary one. The
+// exporter of the SDK is not used: with gRPC and protocol buffers it makes the program 10 MB larger.
 package tracing
 
 import (
@@ -31,9 +29,8 @@ const name = "workbench"
 // flushTime bounds sending what is left at the end.
 const flushTime = time.Second
 
-// Start begins to trace if the environment asks for it; else, and with an error,
-// the tracer is nil. The error names the variable that is wrong and what it may
-// be. stop sends what is left, for which it takes a second at most; it is never
+// Start begins to trace if the environment asks for it; else, and with an error, the tracer is nil. The error names the
+// variable that is wrong and what it may be. stop sends what is left, for which it takes a second at most; it is never
 // nil. The sampler and the limits of the SDK are those of its own variables.
 func Start(lookup func(string) (string, bool), version string, log zerolog.Logger) (_ trace.Tracer, stop func(), err error) {
 	s, err := read(lookup)
@@ -122,8 +119,7 @@ func read(lookup func(string) (string, bool)) (*settings, error) {
 	return s, nil
 }
 
-// pairs reads KEY=VALUE,KEY=VALUE with percent escapes. What is wrong is said by
-// its place, as values may be secret.
+// pairs reads KEY=VALUE,KEY=VALUE with percent escapes. What is wrong is said by its place, as values may be secret.
 func pairs(text string) (map[string]string, error) {
 	all := make(map[string]string)
 	n := 0

@@ -78,8 +78,7 @@ func traceOne(t *testing.T, env environ) (trace.SpanContext, string) {
 	return s.SpanContext(), log.String()
 }
 
-// What goes to the collector is what the protocol's JSON form says, so that
-// every collector takes it.
+// What goes to the collector is what the protocol's JSON form says, so that every collector takes it.
 func TestSpansAreSent(t *testing.T) {
 	url, got := collector(t, http.StatusOK)
 	at, log := traceOne(t, environ{
@@ -111,8 +110,7 @@ func TestSpansAreSent(t *testing.T) {
 	}
 }
 
-// A collector that refuses is not asked again, nor another that it points to,
-// and is named in the log.
+// A collector that refuses is not asked again, nor another that it points to, and is named in the log.
 func TestCollectorsThatDoNotTakeSpans(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int
@@ -157,8 +155,8 @@ func (b *busy) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: http.NoBody}, nil
 }
 
-// A collector that is busy is asked again, a few times, and only the first of
-// the batches that it did not take is spoken of.
+// A collector that is busy is asked again, a few times, and only the first of the batches that it did not take is
+// spoken of.
 func TestBusyCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{statuses: []int{503, 429, 200, 503, 502, 504, 503, 503, 503}}
@@ -178,8 +176,7 @@ func TestBusyCollector(t *testing.T) {
 	})
 }
 
-// Nothing is set up unless the environment asks for it, and what it asks for
-// that cannot be is named.
+// Nothing is set up unless the environment asks for it, and what it asks for that cannot be is named.
 func TestStart(t *testing.T) {
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	for name, test := range map[string]struct {

@@ -26,9 +26,9 @@ type exchange struct {
 	used bool
 }
 
-// Player is a server that answers as one has that was recorded: a request by the reply to the one of its method and params,
-// in the order of the recording where there are several, and once those are used by the last. Ids and progress tokens are
-// those of the request that is answered. It is a [wire.Endpoint].
+// Player is a server that answers as one has that was recorded: a request by the reply to the one of its method and
+// params, in the order of the recording where there are several, and once those are used by the last. Ids and progress
+// tokens are those of the request that is answered. It is a [wire.Endpoint].
 type Player struct {
 	// Times has it take as long as was recorded.
 	Times bool

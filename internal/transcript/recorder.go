@@ -32,8 +32,8 @@ type Recorder struct {
 	err     error
 }
 
-// NewRecorder begins a transcript with prose that says what it is of. Secrets are masked; times has the time between messages
-// kept.
+// NewRecorder begins a transcript with prose that says what it is of. Secrets are masked; times has the time between
+// messages kept.
 func NewRecorder(out io.Writer, prose string, masks *mask.Set, times bool) *Recorder {
 	r := &Recorder{out: out, masks: masks, times: times, limit: maxWaiting, done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: []byte(prose + "\n"), last: time.Now()}
 	r.signal()
@@ -146,7 +146,8 @@ func (r *Recorder) run() {
 // Exited notes that the server ended by itself.
 func (r *Recorder) Exited(status int) { r.put(server, fmt.Appendf(nil, "%s%d", exit, status)) }
 
-// Close has what is left written, for which it waits no longer than that. It returns how many messages are missing, and why.
+// Close has what is left written, for which it waits no longer than that. It returns how many messages are missing, and
+// why.
 func (r *Recorder) Close(wait time.Duration) (missing int, err error) {
 	r.mu.Lock()
 	r.closed = true

@@ -1,9 +1,9 @@
 // Package transcript keeps a session of MCP messages in a file, and plays the server's part of it.
 //
-// A transcript is text in the txtar format, as tests of workbench have it: first prose, then what the client sent in sections
-// "-- client --" and what came back in sections "-- want --", each message on a line as it passed, in the order in which they
-// passed. In either, "# sleep DURATION" is the time that went by before the line below it, and "# exit N" says that the server
-// ended by itself, with that status.
+// A transcript is text in the txtar format, as tests of workbench have it: first prose, then what the client sent in
+// sections "-- client --" and what came back in sections "-- want --", each message on a line as it passed, in the
+// order in which they passed. In either, "# sleep DURATION" is the time that went by before the line below it, and "#
+// exit N" says that the server ended by itself, with that status.
 //
 // A [Recorder] writes one while a session goes on and holds up nobody; a [Player] is a server that answers as recorded.
 package transcript

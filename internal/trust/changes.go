@@ -12,8 +12,8 @@ const (
 // maxCells bounds the table by which the lines that stayed are found.
 const maxCells = 4 << 20
 
-// Changes returns what is to be shown of a file with how it differs from what was shown of it before: each line with a mark,
-// "- " for one that is there no more, "+ " for a new one, else two spaces; nil if nothing differs.
+// Changes returns what is to be shown of a file with how it differs from what was shown of it before: each line with a
+// mark, "- " for one that is there no more, "+ " for a new one, else two spaces; nil if nothing differs.
 func Changes(before, now []string) []string {
 	if slices.Equal(before, now) {
 		return nil

@@ -1,8 +1,8 @@
 // Package trust keeps which files of projects their user has looked at and trusted, and as what.
 //
-// A file is known by its path, whose folders are the real ones, and by the digest of its content: the same content elsewhere
-// and other content at the same path are not trusted. Each file has an entry in a folder of the user's own, so that two
-// programs which trust two files at a time do not wait for each other and lose nothing.
+// A file is known by its path, whose folders are the real ones, and by the digest of its content: the same content
+// elsewhere and other content at the same path are not trusted. Each file has an entry in a folder of the user's own,
+// so that two programs which trust two files at a time do not wait for each other and lose nothing.
 package trust
 
 import (

@@ -1,5 +1,5 @@
-// Package versions changes files that people keep. A file is there whole or not at all, keeps its mode and the link that leads
-// to it, and its last five versions are kept in a folder, so that changes can be undone one by one.
+// Package versions changes files that people keep. A file is there whole or not at all, keeps its mode and the link
+// that leads to it, and its last five versions are kept in a folder, so that changes can be undone one by one.
 //
 //	Change ── new text ──▶ file      (its old text is kept)
 //	Undo   ── old text ──▶ file
@@ -54,8 +54,8 @@ type version struct {
 	none        bool
 }
 
-// Change replaces the text of a file by what change makes of it, and keeps the old one. Nil stands for no file, both ways. A
-// text that stays the same is not written.
+// Change replaces the text of a file by what change makes of it, and keeps the old one. Nil stands for no file, both
+// ways. A text that stays the same is not written.
 func (v *Versions) Change(ctx context.Context, path string, change func(old []byte) ([]byte, error)) error {
 	path, done, err := v.begin(ctx, path)
 	if err != nil {
@@ -76,8 +76,8 @@ func (v *Versions) Change(ctx context.Context, path string, change func(old []by
 	return write(path, text, mode)
 }
 
-// Undo brings the last version of a file back, and is what it was before the last Change. It fails with ErrNone where there
-// is none, and with ErrChanged where what Change wrote is not there any more, unless anyway is set.
+// Undo brings the last version of a file back, and is what it was before the last Change. It fails with ErrNone where
+// there is none, and with ErrChanged where what Change wrote is not there any more, unless anyway is set.
 func (v *Versions) Undo(ctx context.Context, path string, anyway bool) error {
 	path, done, err := v.begin(ctx, path)
 	if err != nil {
@@ -109,8 +109,8 @@ func (v *Versions) Undo(ctx context.Context, path string, anyway bool) error {
 	return os.Remove(filepath.Join(v.folder(path), last.name))
 }
 
-// Earlier returns the texts that a file had before its changes, the last one first, as far back as nobody else has changed it.
-// The text nil stands for no file.
+// Earlier returns the texts that a file had before its changes, the last one first, as far back as nobody else has
+// changed it. The text nil stands for no file.
 func (v *Versions) Earlier(path string) ([][]byte, error) {
 	path = real(path)
 	list, err := v.list(path)

@@ -30,7 +30,8 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// A clock that was put back since the last change keeps nobody from the next one, nor from taking both back in their order.
+// A clock that was put back since the last change keeps nobody from the next one, nor from taking both back in their
+// order.
 func TestFaultG57_ClockIsPutBack(t *testing.T) {
 	dir := t.TempDir()
 	v, path := versions.New(filepath.Join(dir, "kept")), filepath.Join(dir, "file")

@@ -8,17 +8,16 @@ import (
 
 const (
 	blockSize = 64
-	// blocksFrom is where a value is to begin at the least, because classifyText reads
-	// what precedes it, and blocksFor how much is to be left of the message, because
-	// going byte by byte is faster with less.
+	// blocksFrom is where a value is to begin at the least, because classifyText reads what precedes it, and blocksFor
+	// how much is to be left of the message, because going byte by byte is faster with less.
 	blocksFrom = 8
 	blocksFor  = 2 * blockSize
 	// batch is how many blocks are classified in one go.
 	batch = 16
 )
 
-// What is to be known of a block is a word for each class of bytes: a bit each, the
-// first byte's the lowest. The vectors of blocks_amd64.s store them in this order.
+// What is to be known of a block is a word for each class of bytes: a bit each, the first byte's the lowest. The
+// vectors of blocks_amd64.s store them in this order.
 type (
 	textClasses struct {
 		quote, backslash uint64
@@ -57,13 +56,12 @@ func classifyTokens(p *[blockSize]byte, out *tokenClasses)
 // hasBlocks says whether the processor has these vectors.
 var hasBlocks = cpu.X86.HasAVX2
 
-// blocks does what walk does for an object or an array, several times as fast, and
-// reports false where that is not valid, or not for blocks: then walk tells why.
+// blocks does what walk does for an object or an array, several times as fast, and reports false where that is not
+// valid, or not for blocks: then walk tells why.
 //
-// It does not go from token to token. Vectors classify the bytes, and the grammar is
-// then a matter of words of 64 bits: what stands in a string follows from the
-// quotes, and what may follow what from shifted words. Only brackets and literals are
-// taken one by one. It rests on this:
+// It does not go from token to token. Vectors classify the bytes, and the grammar is then a matter of words of 64 bits:
+// what stands in a string follows from the quotes, and what may follow what from shifted words. Only brackets and
+// literals are taken one by one. It rests on this:
 //
 //   - Of a run of ones to which its first bit is added the carry is left behind the
 //     run (past): so strings, white space and digits are passed over, all of a block
@@ -125,8 +123,8 @@ type grammar struct {
 	}
 }
 
-// next takes the block p, which begins at b[at]. It returns done at the end of the
-// value, and the end 0 where that is not valid.
+// next takes the block p, which begins at b[at]. It returns done at the end of the value, and the end 0 where that is
+// not valid.
 func (g *grammar) next(k *textClasses, p *[blockSize]byte, start int) (end int, done bool) {
 	quotes, wrong := k.quote, k.broken
 	if k.backslash|g.escaped|g.hex != 0 {
@@ -215,9 +213,9 @@ func (g *grammar) next(k *textClasses, p *[blockSize]byte, start int) (end int, 
 
 // escapes returns which bytes stand behind a backslash that is not escaped itself.
 //
-// Of a run of backslashes every second one is escaped. Taking the first of each run
-// from the odd places flips the odd places along the run, by borrowing, so that what
-// differs from them then is every second byte of it and what follows it.
+// Of a run of backslashes every second one is escaped. Taking the first of each run from the odd places flips the odd
+// places along the run, by borrowing, so that what differs from them then is every second byte of it and what follows
+// it.
 func (g *grammar) escapes(backslash uint64) uint64 {
 	const odd = 0xAAAAAAAAAAAAAAAA
 	first := backslash &^ g.escaped
@@ -227,8 +225,7 @@ func (g *grammar) escapes(backslash uint64) uint64 {
 	return escaped
 }
 
-// words returns what is wrong with the numbers and literals at word, which begin at
-// begins.
+// words returns what is wrong with the numbers and literals at word, which begin at begins.
 func (g *grammar) words(k *wordClasses, word, begins uint64, at int) (wrong uint64) {
 	if n := g.literal - at; n >= 0 && g.inWord == 1 { // one goes on, or ended with the block before
 		wrong |= word & (1 << n)
@@ -277,15 +274,15 @@ func (g *grammar) words(k *wordClasses, word, begins uint64, at int) (wrong uint
 	return wrong
 }
 
-// past returns the places behind the runs of ones that begin at first, which is any
-// place outside of them too, and 1 if one goes on in the next block.
+// past returns the places behind the runs of ones that begin at first, which is any place outside of them too, and 1 if
+// one goes on in the next block.
 func past(first, run uint64) (behind, carry uint64) {
 	sum, carry := bits.Add64(first&run, run, 0)
 	return (first | sum) &^ run, carry
 }
 
-// follow returns where the tokens begin that stand behind those that end at ends.
-// Whether one is in the next block is kept at *carry.
+// follow returns where the tokens begin that stand behind those that end at ends. Whether one is in the next block is
+// kept at *carry.
 func follow(ends, white uint64, carry *uint64) uint64 {
 	behind, c := past(ends<<1|*carry, white)
 	*carry = c | ends>>63

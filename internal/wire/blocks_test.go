@@ -10,9 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// sameByBlocks checks that going by blocks and going byte by byte come to the same for
-// the object or array at start. Going by blocks may leave one to the other way in
-// which more than 64 are nested.
+// sameByBlocks checks that going by blocks and going byte by byte come to the same for the object or array at start.
+// Going by blocks may leave one to the other way in which more than 64 are nested.
 func sameByBlocks(t *testing.T, b []byte, start, below int) {
 	t.Helper()
 	if b[start] != '{' && b[start] != '[' {
@@ -28,8 +27,8 @@ func sameByBlocks(t *testing.T, b []byte, start, below int) {
 	}
 }
 
-// inBlocks makes texts of a value, in which it lies at every place of a block, goes
-// over the ends of blocks, and is followed by what does not matter or breaks it.
+// inBlocks makes texts of a value, in which it lies at every place of a block, goes over the ends of blocks, and is
+// followed by what does not matter or breaks it.
 func inBlocks(value string, shift int) (texts [][]byte, start int) {
 	start = wire.BlocksFrom + shift%64
 	front := strings.Repeat(" ", start)

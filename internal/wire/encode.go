@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// NewEncoder writes values as lines of JSON without the escapes that only HTML wants: texts are read by people and by models.
+// NewEncoder writes values as lines of JSON without the escapes that only HTML wants: texts are read by people and by
+// models.
 func NewEncoder(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -47,8 +47,7 @@ func (e *Error) Append(dst []byte) []byte {
 	return AppendError(dst, e.ID, e.Code, e.Message, e.Data)
 }
 
-// AppendError appends an error response. A nil id is sent as null, a nil data
-// is left out; id and data are raw tokens.
+// AppendError appends an error response. A nil id is sent as null, a nil data is left out; id and data are raw tokens.
 func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
 	return Object(AppendFault(appendEnvelope(dst, id).Member("error"), code, message, data)).End()
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A call is passed on under another id and to another tool; all else stays as it
-// was written.
+// A call is passed on under another id and to another tool; all else stays as it was written.
 func Example() {
 	raw := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"dev__git__log", "arguments":{"max":1e2}}}`)
 	var m wire.Message

@@ -9,16 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Find looks up members of the object at in by their exact names: out[i]
-// receives the span of the value of keys[i], or the zero Span where there is
-// none. out is as long as keys.
+// Find looks up members of the object at in by their exact names: out[i] receives the span of the value of keys[i], or
+// the zero Span where there is none. out is as long as keys.
 //
-// raw has been accepted by [Scan], and in is a span Scan or this package found
-// in it; of other bytes Find promises only to return.
+// raw has been accepted by [Scan], and in is a span Scan or this package found in it; of other bytes Find promises only
+// to return.
 //
-// A wanted member that appears twice, or under a name another decoder would
-// take for it (Unicode simple case folding, as encoding/json does it), is an
-// [*Error] with [CodeInvalidParams]; so is a value that is no object. Names are
+// A wanted member that appears twice, or under a name another decoder would take for it (Unicode simple case folding,
+// as encoding/json does it), is an [*Error] with [CodeInvalidParams]; so is a value that is no object. Names are
 // compared as decoded, so escapes hide nothing.
 func Find(raw []byte, in Span, keys []string, out []Span) error {
 	clear(out)
@@ -42,10 +40,8 @@ func Find(raw []byte, in Span, keys []string, out []Span) error {
 	return nil
 }
 
-// FindPath follows member names from the object at in, as in
-// FindPath(raw, m.Params, "_meta", "progressToken"). The result is absent where
-// a name is missing or leads into something that is no object. Errors are those
-// of [Find].
+// FindPath follows member names from the object at in, as in FindPath(raw, m.Params, "_meta", "progressToken"). The
+// result is absent where a name is missing or leads into something that is no object. Errors are those of [Find].
 func FindPath(raw []byte, in Span, path ...string) (Span, error) {
 	var out [1]Span
 	for i := range path {
@@ -62,9 +58,8 @@ func FindPath(raw []byte, in Span, path ...string) (Span, error) {
 
 func isObject(raw []byte, in Span) bool { return in.Present() && raw[in.Start] == '{' }
 
-// Members yields the members of the object at in, in order: the token of the
-// name, quotes included, and the value. Where in is no object it yields nothing.
-// raw is as in [Find].
+// Members yields the members of the object at in, in order: the token of the name, quotes included, and the value.
+// Where in is no object it yields nothing. raw is as in [Find].
 func Members(raw []byte, in Span) iter.Seq2[Span, Span] {
 	return func(yield func(Span, Span) bool) {
 		if !isObject(raw, in) {
@@ -86,8 +81,8 @@ func Members(raw []byte, in Span) iter.Seq2[Span, Span] {
 	}
 }
 
-// Elements yields the elements of the array at in, in order. Where in is no
-// array it yields nothing. raw is as in [Find].
+// Elements yields the elements of the array at in, in order. Where in is no array it yields nothing. raw is as in
+// [Find].
 func Elements(raw []byte, in Span) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if !in.Present() || raw[in.Start] != '[' {
@@ -105,12 +100,10 @@ func Elements(raw []byte, in Span) iter.Seq[Span] {
 	}
 }
 
-// Children yields the values in the object or array that begins at start, in
-// order, each with the token of its name, which is absent in an array, and where
-// the value begins. It looks for the end of a value only when the next one is
-// wanted, and not if whoever got the value has found it, as [Children] of that
-// value do, and has put it at *end. When there are no more values, *end is where
-// the object or array itself ends. What begins at start is valid JSON, as in
+// Children yields the values in the object or array that begins at start, in order, each with the token of its name,
+// which is absent in an array, and where the value begins. It looks for the end of a value only when the next one is
+// wanted, and not if whoever got the value has found it, as [Children] of that value do, and has put it at *end. When
+// there are no more values, *end is where the object or array itself ends. What begins at start is valid JSON, as in
 // [Find].
 func Children(raw []byte, start int, end *int) iter.Seq2[Span, int] {
 	return func(yield func(Span, int) bool) {
@@ -145,8 +138,8 @@ func Children(raw []byte, start int, end *int) iter.Seq2[Span, int] {
 // ValueEnd returns where the value ends that begins at start in valid JSON.
 func ValueEnd(raw []byte, start int) int { return skip(raw, start) }
 
-// skip returns where the value at i ends. It trusts b to be valid JSON: in other
-// bytes it finds some end, i at the least.
+// skip returns where the value at i ends. It trusts b to be valid JSON: in other bytes it finds some end, i at the
+// least.
 func skip(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -213,8 +206,7 @@ const (
 	keyEqual
 )
 
-// compareKey compares the text between the quotes of a member name with want,
-// as decoded.
+// compareKey compares the text between the quotes of a member name with want, as decoded.
 func compareKey(name []byte, want string) likeness {
 	if string(name) == want && strings.IndexByte(want, '\\') < 0 {
 		return keyEqual
@@ -244,8 +236,8 @@ func compareKey(name []byte, want string) likeness {
 	return like
 }
 
-// plainlyDiffer reports whether two bytes are different ASCII characters in
-// whatever case, of which the first begins no escape.
+// plainlyDiffer reports whether two bytes are different ASCII characters in whatever case, of which the first begins no
+// escape.
 func plainlyDiffer(a, b byte) bool {
 	return a|b < utf8.RuneSelf && a != '\\' && a|0x20 != b|0x20
 }

@@ -16,8 +16,7 @@ import (
 // member is one member of an object as the reference sees it.
 type member struct{ name, val string }
 
-// reference splits an object into its members with encoding/json. It must be
-// valid JSON.
+// reference splits an object into its members with encoding/json. It must be valid JSON.
 func reference(t *testing.T, raw []byte) []member {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -39,8 +38,8 @@ func reference(t *testing.T, raw []byte) []member {
 	return all
 }
 
-// lookup finds wanted names among members by the rules of the package: ok is
-// false where a name is there twice, or in another case.
+// lookup finds wanted names among members by the rules of the package: ok is false where a name is there twice, or in
+// another case.
 func lookup(all []member, names ...string) (found map[string]string, ok bool) {
 	found = map[string]string{}
 	for _, m := range all {

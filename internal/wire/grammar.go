@@ -58,8 +58,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// value checks the value that starts at i, depth levels below the top. It
-// returns where the value ends or where its fault lies.
+// value checks the value that starts at i, depth levels below the top. It returns where the value ends or where its
+// fault lies.
 func value(b []byte, i, depth int) (int, fault) {
 	if i < len(b) && (b[i] == '{' || b[i] == '[') {
 		if end, ok := blocks(b, i, depth); ok {
@@ -69,8 +69,8 @@ func value(b []byte, i, depth int) (int, fault) {
 	return walk(b, i, depth)
 }
 
-// walk is value, byte by byte, on any processor. It is what decides: what blocks does
-// not take is judged here, and a test holds blocks to it.
+// walk is value, byte by byte, on any processor. It is what decides: what blocks does not take is judged here, and a
+// test holds blocks to it.
 func walk(b []byte, i, depth int) (int, fault) {
 	var objects [MaxDepth / 64]uint64 // a bit per level: whether an object is open there
 	var f fault
@@ -128,8 +128,8 @@ func walk(b []byte, i, depth int) (int, fault) {
 	}
 }
 
-// key checks the member name at i and its colon. It returns where the name ends
-// and where the value starts, or where the fault lies.
+// key checks the member name at i and its colon. It returns where the name ends and where the value starts, or where
+// the fault lies.
 func key(b []byte, i int) (end, next int, f fault) {
 	if i >= len(b) {
 		return i, i, faultEnd

@@ -2,6 +2,5 @@
 
 package wire
 
-// halfClosed is no event here: the end of a socket is seen when both of its sides
-// are closed.
+// halfClosed is no event here: the end of a socket is seen when both of its sides are closed.
 const halfClosed = 0

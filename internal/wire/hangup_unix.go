@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hangup returns what reports whether the peer has closed its end of a pipe or a
-// socket, also where there is something left to be read from it. Of other readers
-// it reports false.
+// hangup returns what reports whether the peer has closed its end of a pipe or a socket, also where there is something
+// left to be read from it. Of other readers it reports false.
 func hangup(in io.Reader) func() bool {
 	never := func() bool { return false }
 	f, ok := in.(syscall.Conn)

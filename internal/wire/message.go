@@ -29,27 +29,24 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
-// Span is a range of bytes: raw[Start:End]. The zero Span means absent; every
-// value found in a message has at least one byte.
+// Span is a range of bytes: raw[Start:End]. The zero Span means absent; every value found in a message has at least one
+// byte.
 type Span struct{ Start, End int }
 
-// At returns the empty span before the byte at pos, which must not be 0. An
-// [Edit] of it inserts.
+// At returns the empty span before the byte at pos, which must not be 0. An [Edit] of it inserts.
 func At(pos int) Span { return Span{pos, pos} }
 
 // Present reports whether s covers at least one byte.
 func (s Span) Present() bool { return s.End > s.Start }
 
-// Message is one JSON-RPC message: its bytes and where its parts lie in them.
-// Envelope members that JSON-RPC does not name stay in Raw and are otherwise
-// ignored.
+// Message is one JSON-RPC message: its bytes and where its parts lie in them. Envelope members that JSON-RPC does not
+// name stay in Raw and are otherwise ignored.
 type Message struct {
 	Raw  []byte
 	Kind Kind
 
-	// ID is the raw token, quotes included: a string or a number. It is absent in
-	// a notification. In a Failure it may be absent or the token null, for a
-	// fault that could not be tied to a request.
+	// ID is the raw token, quotes included: a string or a number. It is absent in a notification. In a Failure it may
+	// be absent or the token null, for a fault that could not be tied to a request.
 	ID Span
 
 	// Method is the text between the quotes; it holds no escapes.
@@ -58,8 +55,8 @@ type Message struct {
 	// Params is an object where present. Result is any value, Error an object.
 	Params, Result, Error Span
 
-	// SaysError is whether Result is an object in which isError is true, once and
-	// written like this: the result of a tool that failed.
+	// SaysError is whether Result is an object in which isError is true, once and written like this: the result of a
+	// tool that failed.
 	SaysError bool
 
 	// room[at:] begins with Raw where a Reader lent the bytes around it.
@@ -67,8 +64,7 @@ type Message struct {
 	at   int
 }
 
-// Bytes returns the bytes of s, which share memory with m.Raw, or nil if s is
-// absent. Appending to them reallocates.
+// Bytes returns the bytes of s, which share memory with m.Raw, or nil if s is absent. Appending to them reallocates.
 func (m *Message) Bytes(s Span) []byte {
 	if !s.Present() {
 		return nil

@@ -16,24 +16,20 @@ const DefaultLimit = account.Unread
 // chunkSize is how many bytes leave the queue in one write at most.
 const chunkSize = 64 << 10
 
-// chunks are used again, by whatever Outbox: a long message that waits takes many, which would be as much garbage as it is
-// long.
+// chunks are used again, by whatever Outbox: a long message that waits takes many, which would be as much garbage as it
+// is long.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
-// Outbox sends messages to one peer, one line each, in the order given, and
-// never makes the sender wait for the peer.
+// Outbox sends messages to one peer, one line each, in the order given, and never makes the sender wait for the peer.
 //
-// While the peer keeps up, Send writes on the sender's own goroutine, message
-// and newline in one system call that does not wait. What the peer does not take
-// is queued and written by a goroutine that lives only as long as the queue.
-// Files, pipes and sockets of Unix systems in non-blocking mode can be written
-// to like this, on Linux 6.4 and later also those in blocking mode, as an
-// inherited standard output mostly is. For any other writer the goroutine does
-// all the writing.
+// While the peer keeps up, Send writes on the sender's own goroutine, message and newline in one system call that does
+// not wait. What the peer does not take is queued and written by a goroutine that lives only as long as the queue.
+// Files, pipes and sockets of Unix systems in non-blocking mode can be written to like this, on Linux 6.4 and later
+// also those in blocking mode, as an inherited standard output mostly is. For any other writer the goroutine does all
+// the writing.
 //
-// A Go program dies of SIGPIPE when a write to standard output finds it broken.
-// A program that gives os.Stdout to an Outbox prevents this with signal.Notify
-// and gets EPIPE as the error here; signal.Ignore would also do, but is
+// A Go program dies of SIGPIPE when a write to standard output finds it broken. A program that gives os.Stdout to an
+// Outbox prevents this with signal.Notify and gets EPIPE as the error here; signal.Ignore would also do, but is
 // inherited by the processes the program starts.
 type Outbox struct {
 	w      io.Writer
@@ -50,10 +46,9 @@ type Outbox struct {
 	changed  chan struct{} // closed when out grows; nil while nobody waits
 }
 
-// NewOutbox returns an Outbox that writes to w, which nobody else writes to. A w
-// with SyscallConn and SetWriteDeadline is written to past its own Write while
-// that does not wait, and loses its write deadline. When more than limit bytes are queued, newlines included, Offer refuses and
-// Wait waits; 0 means [DefaultLimit].
+// NewOutbox returns an Outbox that writes to w, which nobody else writes to. A w with SyscallConn and SetWriteDeadline
+// is written to past its own Write while that does not wait, and loses its write deadline. When more than limit bytes
+// are queued, newlines included, Offer refuses and Wait waits; 0 means [DefaultLimit].
 func NewOutbox(w io.Writer, limit int) *Outbox {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -61,16 +56,15 @@ func NewOutbox(w io.Writer, limit int) *Outbox {
 	return &Outbox{w: w, limit: int64(limit), unread: account.New(limit, nil), done: make(chan struct{}), direct: newDirect(w)}
 }
 
-// Send sends msg, which holds no newline and is not kept. It is accepted however
-// much is queued; the error is that of a broken or closed Outbox.
+// Send sends msg, which holds no newline and is not kept. It is accepted however much is queued; the error is that of a
+// broken or closed Outbox.
 func (o *Outbox) Send(msg []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.sendLocked(msg)
 }
 
-// Offer is Send, but returns [ErrFull] and drops msg while more than the limit
-// is queued.
+// Offer is Send, but returns [ErrFull] and drops msg while more than the limit is queued.
 func (o *Outbox) Offer(msg []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,8 +120,8 @@ func (o *Outbox) appendLocked(p []byte) {
 	}
 }
 
-// drain writes the queue until it is empty or the Outbox ends. The chunk being
-// written has left the queue, so that senders fill the next one meanwhile.
+// drain writes the queue until it is empty or the Outbox ends. The chunk being written has left the queue, so that
+// senders fill the next one meanwhile.
 func (o *Outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -167,21 +161,18 @@ func (o *Outbox) breakLocked(err error) {
 	close(o.done)
 }
 
-// Wait returns nil when no more than the limit is queued, the error of the
-// Outbox if it breaks or is closed before that, and the cause of ctx if that
-// ends first.
+// Wait returns nil when no more than the limit is queued, the error of the Outbox if it breaks or is closed before
+// that, and the cause of ctx if that ends first.
 func (o *Outbox) Wait(ctx context.Context) error {
 	return o.await(ctx, func() bool { return !o.fullLocked() })
 }
 
-// writtenAfter returns nil when more than n bytes of the queue have been written,
-// ever, and errors like Wait.
+// writtenAfter returns nil when more than n bytes of the queue have been written, ever, and errors like Wait.
 func (o *Outbox) writtenAfter(ctx context.Context, n int64) error {
 	return o.await(ctx, func() bool { return o.out > n })
 }
 
-// Flush returns nil when everything sent before the call is written, and errors
-// like Wait.
+// Flush returns nil when everything sent before the call is written, and errors like Wait.
 func (o *Outbox) Flush(ctx context.Context) error {
 	o.mu.Lock()
 	goal := o.in
@@ -213,8 +204,7 @@ func (o *Outbox) await(ctx context.Context, reached func() bool) error {
 
 func (o *Outbox) fullLocked() bool { return o.in-o.out > o.limit }
 
-// hasRoom reports whether no more than the limit is queued, and nobody waits to
-// send more.
+// hasRoom reports whether no more than the limit is queued, and nobody waits to send more.
 func (o *Outbox) hasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -235,11 +225,9 @@ func (o *Outbox) written() int64 {
 	return o.out
 }
 
-// Close drops what is queued and ends the Outbox; it waits for nothing, and may
-// be called more than once. It does not close the writer. A write in progress
-// ends at once where the writer has SetWriteDeadline, which is left in the past;
-// otherwise the goroutine ends when that write does, as it will when the owner
-// closes the writer.
+// Close drops what is queued and ends the Outbox; it waits for nothing, and may be called more than once. It does not
+// close the writer. A write in progress ends at once where the writer has SetWriteDeadline, which is left in the past;
+// otherwise the goroutine ends when that write does, as it will when the owner closes the writer.
 func (o *Outbox) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -251,14 +239,12 @@ func (o *Outbox) Close() error {
 	return nil
 }
 
-// Err returns nil while the Outbox works, then what ended it: the error of a
-// write, or [ErrClosed].
+// Err returns nil while the Outbox works, then what ended it: the error of a write, or [ErrClosed].
 func (o *Outbox) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// Done returns a channel that is closed when writing has failed or Close was
-// called.
+// Done returns a channel that is closed when writing has failed or Close was called.
 func (o *Outbox) Done() <-chan struct{} { return o.done }

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// hasNoWait says that each write can ask not to wait. That serves descriptors in
-// blocking mode too, and to change their mode would be no way: whoever shares
-// them, such as a terminal's other users, would notice.
+// hasNoWait says that each write can ask not to wait. That serves descriptors in blocking mode too, and to change their
+// mode would be no way: whoever shares them, such as a terminal's other users, would notice.
 const hasNoWait = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
 
 // rwfNoWait is RWF_NOWAIT of linux/fs.h. Pipes and sockets know it since Linux 6.4.

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A terminal knows no call that does not wait, so that it goes the way every
-// descriptor goes on an older Linux: its mode is set.
+// A terminal knows no call that does not wait, so that it goes the way every descriptor goes on an older Linux: its
+// mode is set.
 func TestOutboxWhereCallsWait(t *testing.T) {
 	w, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {

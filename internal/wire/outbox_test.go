@@ -85,8 +85,8 @@ func forEachLink(t *testing.T, test func(t *testing.T, l link)) {
 	}
 }
 
-// While the peer reads nothing, Send takes whatever it is given. When the peer
-// reads at last, it finds every message whole, and those of each sender in order.
+// While the peer reads nothing, Send takes whatever it is given. When the peer reads at last, it finds every message
+// whole, and those of each sender in order.
 func TestOutboxNeverBlocks(t *testing.T) {
 	const senders, each = 4, 400
 	forEachLink(t, func(t *testing.T, l link) {
@@ -267,8 +267,7 @@ func TestOutboxCloseFreesWaiters(t *testing.T) {
 	})
 }
 
-// Close does not wait for a peer that reads nothing, nor leave a goroutine
-// behind if the writer has deadlines.
+// Close does not wait for a peer that reads nothing, nor leave a goroutine behind if the writer has deadlines.
 func TestOutboxCloseWhileBlocked(t *testing.T) {
 	forEachLink(t, func(t *testing.T, l link) {
 		before := goleak.IgnoreCurrent()

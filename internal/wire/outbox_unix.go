@@ -12,8 +12,7 @@ import (
 // errUnable says that a descriptor cannot be written to without waiting.
 var errUnable = errors.New("cannot write without waiting")
 
-// direct writes to a file descriptor without waiting for it. It is used by one
-// goroutine at a time.
+// direct writes to a file descriptor without waiting for it. It is used by one goroutine at a time.
 type direct struct {
 	raw      syscall.RawConn
 	pollable bool                  // the descriptor can be in non-blocking mode, as Go waits for it
@@ -56,9 +55,8 @@ func newDirect(w io.Writer) *direct {
 // setNonblock puts a descriptor back into the mode that os.File.Fd takes it out of.
 func setNonblock(fd uintptr) { _ = syscall.SetNonblock(int(fd), true) }
 
-// writeLine writes msg and a newline as far as goes without waiting, and returns
-// how many bytes that was. After errUnable, which says that nothing was written,
-// direct is of no use for this descriptor.
+// writeLine writes msg and a newline as far as goes without waiting, and returns how many bytes that was. After
+// errUnable, which says that nothing was written, direct is of no use for this descriptor.
 func (d *direct) writeLine(msg []byte) (int, error) {
 	d.msg, d.n, d.err = msg, 0, nil
 	err := d.raw.Write(d.try)
@@ -69,8 +67,7 @@ func (d *direct) writeLine(msg []byte) (int, error) {
 	return d.n, d.err
 }
 
-// tryOnce writes once. It returns true to tell RawConn not to wait until the
-// descriptor is ready and call again.
+// tryOnce writes once. It returns true to tell RawConn not to wait until the descriptor is ready and call again.
 func (d *direct) tryOnce(fd uintptr) bool {
 	for {
 		n, errno := d.write(fd)
@@ -101,8 +98,8 @@ func (d *direct) tryOnce(fd uintptr) bool {
 	}
 }
 
-// refusesNoWait reports whether errno may be a kernel's, or a sandbox's, way to
-// say that it does not know the call or the wish not to wait.
+// refusesNoWait reports whether errno may be a kernel's, or a sandbox's, way to say that it does not know the call or
+// the wish not to wait.
 func refusesNoWait(errno syscall.Errno) bool {
 	switch errno {
 	case syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EINVAL, syscall.EPERM:

@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A large message leaves in one go, although nobody reads yet: the pipe grows
-// with the first that it does not hold.
+// A large message leaves in one go, although nobody reads yet: the pipe grows with the first that it does not hold.
 func TestOutboxWidensPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

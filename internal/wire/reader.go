@@ -6,8 +6,7 @@ import (
 	"weak"
 )
 
-// DefaultMaxMessage is the longest message a [Reader] accepts unless told
-// otherwise, in bytes.
+// DefaultMaxMessage is the longest message a [Reader] accepts unless told otherwise, in bytes.
 const DefaultMaxMessage = 16 << 20
 
 const (
@@ -28,16 +27,15 @@ type Reader struct {
 	start, end int    // buf[start:end] is read and not delivered
 	stop       int    // where the last line ends in buf
 
-	// Between messages, only the garbage collector's delay keeps a large buffer: a
-	// stream of large messages makes few of them, and an idle one holds none.
+	// Between messages, only the garbage collector's delay keeps a large buffer: a stream of large messages makes few
+	// of them, and an idle one holds none.
 	small  []byte
 	large  *[]byte
 	unused weak.Pointer[[]byte] // the last large buffer
 	wanted int                  // how long it is to be for another message like the last that needed one
 }
 
-// NewReader returns a Reader of messages of at most max bytes, the newline not
-// counted; 0 means [DefaultMaxMessage].
+// NewReader returns a Reader of messages of at most max bytes, the newline not counted; 0 means [DefaultMaxMessage].
 func NewReader(r io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = DefaultMaxMessage
@@ -45,14 +43,12 @@ func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: r, max: max}
 }
 
-// Next returns the next message without the white space around it. Lines of
-// nothing else are passed over, as is a byte order mark at the start of the
-// stream; a last line without a newline is a message like the others. The bytes
-// are valid until the next call.
+// Next returns the next message without the white space around it. Lines of nothing else are passed over, as is a byte
+// order mark at the start of the stream; a last line without a newline is a message like the others. The bytes are
+// valid until the next call.
 //
-// A line that is too long is thrown away up to its newline, in bounded memory,
-// and reported as a [*TooLongError]; the next call goes on behind it. Any other
-// error is final: io.EOF at the end, or what the underlying reader returned.
+// A line that is too long is thrown away up to its newline, in bounded memory, and reported as a [*TooLongError]; the
+// next call goes on behind it. Any other error is final: io.EOF at the end, or what the underlying reader returned.
 func (r *Reader) Next() ([]byte, error) {
 	r.shrink()
 	seen := 0 // bytes from start on that hold no newline
@@ -81,8 +77,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// take removes n bytes, and the newline behind them if there is one, from the
-// front.
+// take removes n bytes, and the newline behind them if there is one, from the front.
 func (r *Reader) take(n, newline int) []byte {
 	r.stop = r.start + n
 	line := r.buf[r.start:r.stop:r.stop]
@@ -93,7 +88,8 @@ func (r *Reader) take(n, newline int) []byte {
 	return line
 }
 
-// Lend has [Message.Splice] edit m where it lies. m was scanned from what Next returned last, and is valid as long as that.
+// Lend has [Message.Splice] edit m where it lies. m was scanned from what Next returned last, and is valid as long as
+// that.
 func (r *Reader) Lend(m *Message) {
 	m.room, m.at = r.buf[:r.start], r.stop-cap(m.Raw)
 	if r.start == r.end {
@@ -101,8 +97,8 @@ func (r *Reader) Lend(m *Message) {
 	}
 }
 
-// Unmarked passes over a byte order mark, which those who write text at times put in front of all of it, and which RFC 8259,
-// section 8.1, lets a reader ignore.
+// Unmarked passes over a byte order mark, which those who write text at times put in front of all of it, and which RFC
+// 8259, section 8.1, lets a reader ignore.
 func Unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 func (r *Reader) trim(line []byte) []byte {
@@ -150,8 +146,7 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// grow gets a larger buffer, with room for no more than the longest message and
-// its newline.
+// grow gets a larger buffer, with room for no more than the longest message and its newline.
 func (r *Reader) grow() {
 	old := r.buf
 	if old == nil {
@@ -165,8 +160,8 @@ func (r *Reader) grow() {
 	}
 	r.large = r.unused.Value()
 	if r.large == nil || len(*r.large) <= len(old) {
-		// In larger steps later, so that all of them together stay near the longest,
-		// and at once to what the last message needed.
+		// In larger steps later, so that all of them together stay near the longest, and at once to what the last
+		// message needed.
 		limit := max(r.max+1, smallBuffer) + margin
 		size := 2 * len(old)
 		if size > 1<<20 {

@@ -152,8 +152,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// A line of 100 MB is thrown away in memory for one of the longest allowed, and
-// none of that is kept.
+// A line of 100 MB is thrown away in memory for one of the longest allowed, and none of that is kept.
 func TestReaderMemoryOfLongLine(t *testing.T) {
 	const size = 100 << 20
 	block := bytes.Repeat([]byte("x"), 32<<10)

@@ -5,24 +5,20 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how many objects and arrays may be nested in a message, the
-// message itself included.
+// MaxDepth is how many objects and arrays may be nested in a message, the message itself included.
 const MaxDepth = 512
 
-// Scan reads one message and fills *m, which the caller may use again for the
-// next. It keeps raw in m.Raw, and allocates only to report an error.
+// Scan reads one message and fills *m, which the caller may use again for the next. It keeps raw in m.Raw, and
+// allocates only to report an error.
 //
-// The error is an [*Error]. Its code is [CodeParse], with the offset of the
-// fault, where raw is not JSON as RFC 8259 has it, in valid UTF-8. A lone
-// surrogate escape (\ud800) is legal JSON and accepted. The code is
-// [CodeInvalidRequest] where raw is JSON but not one JSON-RPC 2.0 message as MCP
-// has them: params is an object, an id is a string or a number, batches do not
-// exist. A message that breaks rules of both kinds is a parse error.
+// The error is an [*Error]. Its code is [CodeParse], with the offset of the fault, where raw is not JSON as RFC 8259
+// has it, in valid UTF-8. A lone surrogate escape (\ud800) is legal JSON and accepted. The code is [CodeInvalidRequest]
+// where raw is JSON but not one JSON-RPC 2.0 message as MCP has them: params is an object, an id is a string or a
+// number, batches do not exist. A message that breaks rules of both kinds is a parse error.
 //
-// After an error m.Kind is Invalid. With CodeInvalidRequest the spans tell what
-// could be read, and the error's ID is the id: where m has a Result or an Error
-// and no Method it is the id of a request that was answered badly, and must not
-// be answered itself.
+// After an error m.Kind is Invalid. With CodeInvalidRequest the spans tell what could be read, and the error's ID is
+// the id: where m has a Result or an Error and no Method it is the id of a request that was answered badly, and must
+// not be answered itself.
 func Scan(raw []byte, m *Message) error {
 	*m = Message{Raw: raw}
 	i := space(raw, 0)
@@ -62,8 +58,7 @@ func scanOther(raw []byte, i int) error {
 	return invalid("a message is an object", nil)
 }
 
-// ended returns the error for the fault f at i, or for what follows a message
-// that ended at i.
+// ended returns the error for the fault f at i, or for what follows a message that ended at i.
 func ended(raw []byte, i int, f fault, id []byte) error {
 	if f == faultDepth {
 		return invalid(fmt.Sprintf("nested deeper than %d levels", MaxDepth), id)
@@ -102,8 +97,8 @@ func (p part) String() string {
 	return [parts]string{"jsonrpc", "id", "method", "params", "result", "error"}[p]
 }
 
-// partOf returns the part a member name stands for, or that another decoder may
-// take it for. The name is the text between the quotes.
+// partOf returns the part a member name stands for, or that another decoder may take it for. The name is the text
+// between the quotes.
 func partOf(name []byte) (part, likeness) {
 	switch string(name) {
 	case "jsonrpc":
@@ -127,9 +122,8 @@ func partOf(name []byte) (part, likeness) {
 	return parts, keyDiffers
 }
 
-// envelope is what a scan has found of a message: where its parts are, and the
-// first rule its members break. That is reported last, because what follows may
-// still turn out not to be JSON, and because the id may follow.
+// envelope is what a scan has found of a message: where its parts are, and the first rule its members break. That is
+// reported last, because what follows may still turn out not to be JSON, and because the id may follow.
 type envelope struct {
 	spans  [parts]Span
 	twice  [parts]bool
@@ -165,9 +159,8 @@ func (e *envelope) scanResult(raw []byte, i int) (int, fault) {
 	})
 }
 
-// members checks the object at i, but for the values of its members, of which check
-// is given the text of the name and where the value starts: it returns what members
-// does, which is where it ends or where the fault lies.
+// members checks the object at i, but for the values of its members, of which check is given the text of the name and
+// where the value starts: it returns what members does, which is where it ends or where the fault lies.
 func members(raw []byte, i int, check func(name Span, next int) (int, fault)) (int, fault) {
 	i = space(raw, i+1)
 	if i < len(raw) && raw[i] == '}' {
@@ -284,8 +277,8 @@ func (e *envelope) checkCall(raw []byte) (Kind, string) {
 	return Request, ""
 }
 
-// checkFailure allows a failure without an id, or with the id null: JSON-RPC
-// (§5) has it so where the request could not be read, and MCP since 2025-11-25.
+// checkFailure allows a failure without an id, or with the id null: JSON-RPC (§5) has it so where the request could not
+// be read, and MCP since 2025-11-25.
 func (e *envelope) checkFailure(raw []byte) (Kind, string) {
 	if e.first(raw, partError) != '{' {
 		return Invalid, "error must be an object"

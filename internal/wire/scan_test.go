@@ -247,8 +247,8 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-// A fault must be found wherever it lies, because text is read by words of 8 and
-// blocks of 32 bytes, and the last bytes one by one.
+// A fault must be found wherever it lies, because text is read by words of 8 and blocks of 32 bytes, and the last bytes
+// one by one.
 func TestScanFaultsAtAnyOffset(t *testing.T) {
 	faults := []string{"\x00", "\x1f", "\n", "\x80", "\xc3", "\xed\xa0\x80", `\x`, `\u12`}
 	fine := []string{"", "é", "日", "😀", `\n`, `\"`, `\\`, `\u00e9`, "!", "#", "[", "]", "\x7f"}
@@ -290,8 +290,7 @@ func TestScanEveryByteInText(t *testing.T) {
 	}
 }
 
-// Every character that folds to a letter of an envelope name is taken for it by
-// some decoder.
+// Every character that folds to a letter of an envelope name is taken for it by some decoder.
 func TestScanRefusesEveryFolding(t *testing.T) {
 	var m wire.Message
 	for _, name := range []string{"jsonrpc", "id", "method", "params", "result", "error"} {

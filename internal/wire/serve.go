@@ -12,28 +12,25 @@ import (
 
 // Endpoint is an MCP peer inside this process that sessions can be made with.
 type Endpoint interface {
-	// Connect begins a session. send delivers one message to the other side, in
-	// the order of the calls, from any goroutine, and never blocks for long; it
-	// copies msg before it returns.
+	// Connect begins a session. send delivers one message to the other side, in the order of the calls, from any
+	// goroutine, and never blocks for long; it copies msg before it returns.
 	Connect(send func(msg []byte)) Session
 }
 
 // Session is one peer's conversation with an [Endpoint].
 type Session interface {
-	// Receive takes one message, which is valid only during the call. It returns
-	// soon: work that may wait goes on by itself. Calls do not overlap.
+	// Receive takes one message, which is valid only during the call. It returns soon: work that may wait goes on by
+	// itself. Calls do not overlap.
 	Receive(msg []byte)
-	// Close says that no more messages come. It returns when all that was
-	// received is answered, or when ctx ends; after it nothing is sent.
+	// Close says that no more messages come. It returns when all that was received is answered, or when ctx ends; after
+	// it nothing is sent.
 	Close(ctx context.Context) error
 }
 
-// Throttled is a Session that heeds whether its peer keeps up. [Serve] calls
-// Throttle once, before the first message. behind reports whether the peer leaves
-// more than an eighth of the limit unread, at any time and from any goroutine:
-// what can be left out then is not to delay what cannot. unread is the account of
-// what waits for the peer, where whoever has more to send can wait too: while
-// somebody does, nothing is read from the peer.
+// Throttled is a Session that heeds whether its peer keeps up. [Serve] calls Throttle once, before the first message.
+// behind reports whether the peer leaves more than an eighth of the limit unread, at any time and from any goroutine:
+// what can be left out then is not to delay what cannot. unread is the account of what waits for the peer, where
+// whoever has more to send can wait too: while somebody does, nothing is read from the peer.
 type Throttled interface {
 	Session
 	Throttle(behind func() bool, unread *account.Account)
@@ -48,17 +45,15 @@ type ServeOptions struct {
 	Ending     func()        // is called once when nothing more is read; nil means that nobody is to know
 }
 
-// Serve runs one session of e over newline-delimited streams until in ends, ctx
-// ends, or out breaks. While the peer leaves more than the limit unread, nothing
-// more is read from it, unless it has closed its end of in: what is left there is
-// little. When the peer then reads next to nothing, Serve ends with [ErrStalled].
+// Serve runs one session of e over newline-delimited streams until in ends, ctx ends, or out breaks. While the peer
+// leaves more than the limit unread, nothing more is read from it, unless it has closed its end of in: what is left
+// there is little. When the peer then reads next to nothing, Serve ends with [ErrStalled].
 //
-// A line that is too long is answered with [CodeInvalidRequest]. If it was an
-// answer itself, the session receives that error in its place.
+// A line that is too long is answered with [CodeInvalidRequest]. If it was an answer itself, the session receives that
+// error in its place.
 //
-// At the end the session is closed and what it sent is flushed. Serve returns
-// nil after the end of in, otherwise the cause. It interrupts a Read of in by a
-// deadline; one that takes none is left behind, and what it reads is lost.
+// At the end the session is closed and what it sent is flushed. Serve returns nil after the end of in, otherwise the
+// cause. It interrupts a Read of in by a deadline; one that takes none is left behind, and what it reads is lost.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts ServeOptions) error {
 	if opts.Stall == 0 {
 		opts.Stall = 30 * time.Second
@@ -113,8 +108,7 @@ type pump struct {
 	stopped bool
 }
 
-// serve runs the pump until it ends, or has to. Afterwards the session receives
-// nothing more.
+// serve runs the pump until it ends, or has to. Afterwards the session receives nothing more.
 func (p *pump) serve(ctx context.Context, in io.Reader) error {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -171,8 +165,7 @@ const glance = 100 * time.Millisecond
 
 var errGlance = errors.New("glance")
 
-// room waits until the peer has read enough to be given more to answer, or has
-// nothing more to say.
+// room waits until the peer has read enough to be given more to answer, or has nothing more to say.
 func (p *pump) room(ctx context.Context) error {
 	if p.box.hasRoom() {
 		return nil
@@ -206,8 +199,8 @@ func (p *pump) receive(msg []byte) bool {
 	return true
 }
 
-// refuse answers a line that is too long. The id of an answer is one of ours and
-// says nothing to the peer; it is the session that waits for it.
+// refuse answers a line that is too long. The id of an answer is one of ours and says nothing to the peer; it is the
+// session that waits for it.
 func (p *pump) refuse(long *TooLongError) {
 	msg := AppendError(nil, long.ID(), CodeInvalidRequest, long.Error(), nil)
 	switch long.Kind() {

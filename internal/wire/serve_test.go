@@ -117,8 +117,7 @@ func (s *throttled) Connect(send func([]byte)) wire.Session {
 
 func (s *throttled) Throttle(behind func() bool, _ *account.Account) { s.behind = behind }
 
-// A peer is behind, for what can be left out, long before nothing more is read
-// from it.
+// A peer is behind, for what can be left out, long before nothing more is read from it.
 func TestServeThrottles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s throttled
@@ -152,8 +151,7 @@ func TestServeThrottles(t *testing.T) {
 	})
 }
 
-// Neither a session that does not finish nor a peer that does not read keeps
-// Serve beyond its grace.
+// Neither a session that does not finish nor a peer that does not read keeps Serve beyond its grace.
 func TestServeEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := echo{onClose: func(ctx context.Context, e *echo) error {
@@ -172,8 +170,7 @@ func TestServeEndsInTime(t *testing.T) {
 	})
 }
 
-// A peer that reads nothing is not given more to answer; when it reads again,
-// all of it comes.
+// A peer that reads nothing is not given more to answer; when it reads again, all of it comes.
 func TestServePausesForSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, size, count = 10_000, 1000, 100
@@ -260,8 +257,8 @@ func TestServeStalled(t *testing.T) {
 	}
 }
 
-// ctx ends Serve although a Read is under way: at once where the input has
-// deadlines, and by leaving the Read behind elsewhere.
+// ctx ends Serve although a Read is under way: at once where the input has deadlines, and by leaving the Read behind
+// elsewhere.
 func TestServeContextEnds(t *testing.T) {
 	forEachLink(t, func(t *testing.T, in link) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -371,8 +368,7 @@ func TestServeReceivesNothingAfterwards(t *testing.T) {
 	})
 }
 
-// A peer that is gone ends Serve without waiting for answers, though the input
-// goes on.
+// A peer that is gone ends Serve without waiting for answers, though the input goes on.
 func TestServePeerGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inR, inW := io.Pipe()

@@ -1,16 +1,14 @@
 package wire
 
-// Edit replaces the bytes of Span by New. An empty span (see [At]) inserts New
-// before that byte; an absent span is passed over, so that an optional part
-// needs no test by the caller.
+// Edit replaces the bytes of Span by New. An empty span (see [At]) inserts New before that byte; an absent span is
+// passed over, so that an optional part needs no test by the caller.
 type Edit struct {
 	Span Span
 	New  []byte
 }
 
-// Splice appends raw with the edits applied to dst and returns it. Edits are in
-// ascending order and do not overlap; it panics if they do, because the caller
-// has lost track of the message. dst must not share memory with raw.
+// Splice appends raw with the edits applied to dst and returns it. Edits are in ascending order and do not overlap; it
+// panics if they do, because the caller has lost track of the message. dst must not share memory with raw.
 func Splice(dst, raw []byte, edits ...Edit) []byte { return splice(dst, raw, 0, edits) }
 
 // splice does it for the bytes of raw from at on.
@@ -30,10 +28,10 @@ func splice(dst, raw []byte, at int, edits []Edit) []byte {
 // placed is how long a message is that [Message.Splice] edits where it lies: what is shorter is copied for less.
 const placed = 4 << 10
 
-// Splice gives m with the edits applied, which are as for the function [Splice]. Where a [Reader] lent the room around a long
-// message, the result lies in that room: the longest stretch between two edits stays where it is, what stands before and
-// behind it moves up to it, and m.Raw is not to be read any more. Otherwise the result is a copy in *buf. Both are valid as
-// long as m.Raw and *buf are.
+// Splice gives m with the edits applied, which are as for the function [Splice]. Where a [Reader] lent the room around
+// a long message, the result lies in that room: the longest stretch between two edits stays where it is, what stands
+// before and behind it moves up to it, and m.Raw is not to be read any more. Otherwise the result is a copy in *buf.
+// Both are valid as long as m.Raw and *buf are.
 func (m *Message) Splice(buf *[]byte, edits ...Edit) []byte {
 	if len(m.Raw) < placed || !m.isLent() {
 		*buf = Splice((*buf)[:0], m.Raw, edits...)

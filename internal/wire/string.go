@@ -11,23 +11,21 @@ const (
 	highs = 0x80 * ones
 )
 
-// special marks, with the high bit of its byte, each byte of w that is not plain
-// text: a quote, a backslash, a control character, or one that is not ASCII.
+// special marks, with the high bit of its byte, each byte of w that is not plain text: a quote, a backslash, a control
+// character, or one that is not ASCII.
 //
-// Flipping bit 1 moves the quote (0x22) to 0x20 and leaves the control characters
-// below that, so that one addition finds both: it carries into the high bit from
-// 0x21 on. The other carries from 1 on.
+// Flipping bit 1 moves the quote (0x22) to 0x20 and leaves the control characters below that, so that one addition
+// finds both: it carries into the high bit from 0x21 on. The other carries from 1 on.
 func special(w uint64) uint64 {
 	low := (w^0x02*ones)&^highs + 0x5F*ones
 	slash := (w^'\\'*ones)&^highs + 0x7F*ones
 	return (w | ^(low & slash)) & highs
 }
 
-// text checks a string from behind its opening quote, and returns where it ends,
-// behind the closing quote.
+// text checks a string from behind its opening quote, and returns where it ends, behind the closing quote.
 //
-// It goes by words whose places do not depend on what is in them, so that the
-// processor can work on the next while the branches of this one are undecided.
+// It goes by words whose places do not depend on what is in them, so that the processor can work on the next while the
+// branches of this one are undecided.
 func text(b []byte, i int) (int, fault) {
 next:
 	for len(b)-i >= 8 {
@@ -73,8 +71,7 @@ next:
 	return i, faultEnd
 }
 
-// plain passes over long plain text from i on, and stops within 32 bytes of its
-// end.
+// plain passes over long plain text from i on, and stops within 32 bytes of its end.
 func plain(b []byte, i int) int {
 	for len(b)-i >= 32 {
 		p := b[i : i+32]
@@ -90,8 +87,8 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// unusual checks the character at i, which is no quote, and returns its length
-// and that of others of its sort behind it.
+// unusual checks the character at i, which is no quote, and returns its length and that of others of its sort behind
+// it.
 func unusual(b []byte, i int) (int, fault) {
 	switch c := b[i]; {
 	case c == '\\':
@@ -117,8 +114,8 @@ func simpleEscape(c byte) bool {
 	return low>>c&1|high>>(c-64)&1 != 0
 }
 
-// multibyte returns the length of the run of characters at i that are not ASCII,
-// or 0 if the first is not valid UTF-8 (The Unicode Standard, table 3-7).
+// multibyte returns the length of the run of characters at i that are not ASCII, or 0 if the first is not valid UTF-8
+// (The Unicode Standard, table 3-7).
 func multibyte(b []byte, i int) int {
 	start := i
 	for i < len(b) && b[i] >= utf8.RuneSelf {

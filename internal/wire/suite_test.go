@@ -9,9 +9,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// JSONTestSuite has a file for each thing that parsers of JSON are known to get
-// wrong: y_ is JSON, n_ is not, and of i_ RFC 8259 lets the parser decide. The
-// folder is that of its test_parsing, of a checkout of github.com/nst/JSONTestSuite.
+// JSONTestSuite has a file for each thing that parsers of JSON are known to get wrong: y_ is JSON, n_ is not, and of i_
+// RFC 8259 lets the parser decide. The folder is that of its test_parsing, of a checkout of
+// github.com/nst/JSONTestSuite.
 func TestJSONTestSuite(t *testing.T) {
 	const variable = "WORKBENCH_JSONTESTSUITE"
 	folder := os.Getenv(variable)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// decode returns the character at b[i], which lies in a valid JSON string, and
-// how many bytes it takes. A lone surrogate is U+FFFD, as in encoding/json.
+// decode returns the character at b[i], which lies in a valid JSON string, and how many bytes it takes. A lone
+// surrogate is U+FFFD, as in encoding/json.
 func decode(b []byte, i int) (rune, int) {
 	if b[i] != '\\' {
 		return utf8.DecodeRune(b[i:])
@@ -48,9 +48,8 @@ func decode(b []byte, i int) (rune, int) {
 	return utf8.RuneError, 6
 }
 
-// Unquote decodes a JSON string token, quotes included. It reports false if
-// token is not exactly one valid JSON string. A lone surrogate escape becomes
-// U+FFFD.
+// Unquote decodes a JSON string token, quotes included. It reports false if token is not exactly one valid JSON string.
+// A lone surrogate escape becomes U+FFFD.
 func Unquote(token []byte) (string, bool) {
 	if len(token) < 2 || bytes.IndexByte(token, '\\') >= 0 {
 		out, ok := AppendUnquote(nil, token)
@@ -91,16 +90,15 @@ func isText(token []byte) bool {
 	return f == faultNone && end == len(token)
 }
 
-// Valid reports whether raw is one JSON value in valid UTF-8, with nothing
-// behind it but white space, nested no deeper than [MaxDepth].
+// Valid reports whether raw is one JSON value in valid UTF-8, with nothing behind it but white space, nested no deeper
+// than [MaxDepth].
 func Valid(raw []byte) bool {
 	i, f := value(raw, space(raw, 0), 0)
 	return f == faultNone && space(raw, i) == len(raw)
 }
 
-// AppendQuote appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, U+2028
-// and U+2029 are escaped for readers that take JSON for JavaScript; <, > and &
-// are left as they are.
+// AppendQuote appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, U+2028 and U+2029 are escaped for readers that
+// take JSON for JavaScript; <, > and & are left as they are.
 func AppendQuote(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -147,9 +145,8 @@ func AppendQuote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Compact appends raw without its insignificant white space; if raw is valid
-// JSON, what it appends holds no newline. White space that keeps two tokens apart
-// which JSON has nowhere side by side leaves a space, so that nothing becomes
+// Compact appends raw without its insignificant white space; if raw is valid JSON, what it appends holds no newline.
+// White space that keeps two tokens apart which JSON has nowhere side by side leaves a space, so that nothing becomes
 // valid by it. dst may be raw[:0].
 func Compact(dst, raw []byte) []byte {
 	start := len(dst)
@@ -172,8 +169,7 @@ func Compact(dst, raw []byte) []byte {
 	return dst
 }
 
-// isWord reports whether c may be part of a number or a literal, or of what is
-// neither.
+// isWord reports whether c may be part of a number or a literal, or of what is neither.
 func isWord(c byte) bool {
 	switch c {
 	case '{', '}', '[', ']', ',', ':', '"':

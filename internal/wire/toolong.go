@@ -8,20 +8,19 @@ import (
 // edgeSize is how much is kept of either end of a line that is too long.
 const edgeSize = 4 << 10
 
-// TooLongError reports a line longer than a [Reader] accepts. The line is gone;
-// its ends are kept so that the caller can find out whom it concerns.
+// TooLongError reports a line longer than a [Reader] accepts. The line is gone; its ends are kept so that the caller
+// can find out whom it concerns.
 //
-// What ID, Method and Kind tell is read off these ends: members that stand
-// before or behind the long one. The line was not checked to be JSON; if it was
-// none, they may tell of a message that never was.
+// What ID, Method and Kind tell is read off these ends: members that stand before or behind the long one. The line was
+// not checked to be JSON; if it was none, they may tell of a message that never was.
 type TooLongError struct {
 	Head, Tail []byte // copies of at most 4 KiB of either end; those of a short line overlap
 	Size       int64  // length of the line in bytes
 	Max        int    // what would have been accepted
 }
 
-// Ends tells of a line of any length what is told of one that is too long, for
-// lines that no more is to be known of because they are not JSON.
+// Ends tells of a line of any length what is told of one that is too long, for lines that no more is to be known of
+// because they are not JSON.
 func Ends(line []byte) *TooLongError {
 	e := &TooLongError{Max: len(line)}
 	e.add(line)
@@ -42,8 +41,7 @@ func (e *TooLongError) add(p []byte) {
 	e.Tail = append(e.Tail[:copy(e.Tail, e.Tail[over:])], p...)
 }
 
-// ID returns the token of the top-level id, a string or a number, or nil if it
-// cannot be told.
+// ID returns the token of the top-level id, a string or a number, or nil if it cannot be told.
 func (e *TooLongError) ID() []byte {
 	id, _ := e.member("id")
 	if len(id) == 0 || !isID(id[0]) {
@@ -59,9 +57,8 @@ func (e *TooLongError) Method() string {
 	return name
 }
 
-// Kind returns Request where method and id can be told, Result or Failure where
-// there is a member of that name, and otherwise Invalid. A notification looks
-// like a request whose id cannot be told.
+// Kind returns Request where method and id can be told, Result or Failure where there is a member of that name, and
+// otherwise Invalid. A notification looks like a request whose id cannot be told.
 func (e *TooLongError) Kind() Kind {
 	if e.Method() != "" && e.ID() != nil {
 		return Request
@@ -75,8 +72,8 @@ func (e *TooLongError) Kind() Kind {
 	return Invalid
 }
 
-// member returns the value of a top-level member, nil if it is not whole or
-// differs between the ends, and whether its name was seen.
+// member returns the value of a top-level member, nil if it is not whole or differs between the ends, and whether its
+// name was seen.
 func (e *TooLongError) member(name string) (val []byte, seen bool) {
 	look := func(key, v []byte) {
 		if string(key) != name {
@@ -92,8 +89,8 @@ func (e *TooLongError) member(name string) (val []byte, seen bool) {
 	return val, seen
 }
 
-// membersFrom yields the members at the start of an object, name and value
-// without their white space, up to one that is not whole: its value is nil.
+// membersFrom yields the members at the start of an object, name and value without their white space, up to one that is
+// not whole: its value is nil.
 func membersFrom(b []byte, yield func(key, val []byte)) {
 	i := space(b, 0)
 	if i == len(b) || b[i] != '{' {
@@ -119,8 +116,7 @@ func membersFrom(b []byte, yield func(key, val []byte)) {
 	}
 }
 
-// membersBack yields the members at the end of an object, last first, as long as
-// their values are no objects or arrays.
+// membersBack yields the members at the end of an object, last first, as long as their values are no objects or arrays.
 func membersBack(b []byte, yield func(key, val []byte)) {
 	b, more := cutLast(b, '}')
 	for more {
@@ -143,8 +139,7 @@ func membersBack(b []byte, yield func(key, val []byte)) {
 	}
 }
 
-// cutLast removes white space, c and white space from the end of b, and reports
-// whether c was there.
+// cutLast removes white space, c and white space from the end of b, and reports whether c was there.
 func cutLast(b []byte, c byte) ([]byte, bool) {
 	const white = " \t\r\n"
 	b = bytes.TrimRight(b, white)
@@ -154,8 +149,8 @@ func cutLast(b []byte, c byte) ([]byte, bool) {
 	return bytes.TrimRight(b[:len(b)-1], white), true
 }
 
-// tokenBack returns where the string, number or literal that b ends with
-// begins, and reports false if b ends with none or shows it only in part.
+// tokenBack returns where the string, number or literal that b ends with begins, and reports false if b ends with none
+// or shows it only in part.
 func tokenBack(b []byte) (int, bool) {
 	i := len(b) - 1
 	if i > 0 && b[i] == '"' {

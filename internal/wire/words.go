@@ -2,7 +2,8 @@ package wire
 
 import "strconv"
 
-// Get gives the value at a path in the object at in, as [FindPath] finds it; nil where there is none, or none for certain.
+// Get gives the value at a path in the object at in, as [FindPath] finds it; nil where there is none, or none for
+// certain.
 func Get(raw []byte, in Span, path ...string) []byte {
 	at, err := FindPath(raw, in, path...)
 	if err != nil || !at.Present() {
@@ -24,8 +25,8 @@ func (m *Message) Text(in Span, path ...string) (text string, ok bool) {
 	return Text(m.Raw, in, path...)
 }
 
-// Object is a JSON object that is being written behind what its bytes begin with. The names of its members are constants
-// that need no escapes.
+// Object is a JSON object that is being written behind what its bytes begin with. The names of its members are
+// constants that need no escapes.
 type Object []byte
 
 // NewObject begins an object behind dst.

@@ -27,8 +27,9 @@ func (f *Front) Admit(ctx context.Context, token string) (principal.Principal, e
 	return principal.Principal{}, errors.New(no.error.Message)
 }
 
-// Ask makes a request of an era without handshake for somebody who was let in, beside the requests that come over the wire, and
-// waits for its reply. What comes before the reply is given to message. The request is cancelled when ctx ends.
+// Ask makes a request of an era without handshake for somebody who was let in, beside the requests that come over the
+// wire, and waits for its reply. What comes before the reply is given to message. The request is cancelled when ctx
+// ends.
 func (f *Front) Ask(ctx context.Context, who principal.Principal, raw []byte, message func([]byte)) ([]byte, error) {
 	m := new(incoming.Request)
 	if err := wire.Scan(raw, &m.Message); err != nil {

@@ -27,8 +27,7 @@ func patient(t *testing.T, config string) *web {
 	return newWeb(t, config, webOptions{http: httpfront.Options{KeepAlive: 10 * time.Millisecond}})
 }
 
-// modern calls a tool as a program of revision 2026-07-28; more are further
-// members of the params.
+// modern calls a tool as a program of revision 2026-07-28; more are further members of the params.
 func (w *web) modern(id int, tool, arguments, more string) *messages {
 	w.t.Helper()
 	body, headers := modernCall(id, tool, arguments, more)
@@ -42,8 +41,8 @@ const (
 	inputAsked = `"resultType":"input_required"`
 )
 
-// A question of a server at which several programs of a user may have calls goes
-// to none of them, whichever call is the newest.
+// A question of a server at which several programs of a user may have calls goes to none of them, whichever call is the
+// newest.
 func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 	t.Run("another is newer", func(t *testing.T) {
 		w := patient(t, oneServer)
@@ -106,8 +105,8 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 	})
 }
 
-// A remote server of the legacy era asks on the stream of the very call, which
-// is therefore known, whatever else is under way.
+// A remote server of the legacy era asks on the stream of the very call, which is therefore known, whatever else is
+// under way.
 func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 	asked := make(chan struct{})
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -108,8 +108,8 @@ func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 	return w
 }
 
-// do makes a request with the headers that every good POST has, as changed by
-// header: "Name: value" sets, "Name:" removes.
+// do makes a request with the headers that every good POST has, as changed by header: "Name: value" sets, "Name:"
+// removes.
 func (w *web) do(ctx context.Context, method, path, body string, header ...string) *http.Response {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.address+path, strings.NewReader(body))
@@ -322,8 +322,8 @@ const oneBox = `{"toolboxes":{"box":{"description":"B","mcpServers":{"s":{"comma
 // inside is the name of the built-in server that test configurations ask for.
 const inside = "inside"
 
-// readConfig reads a configuration of fakes: the command "inside" is a server
-// in this process, "child" one that is a process, both of the specs in args.
+// readConfig reads a configuration of fakes: the command "inside" is a server in this process, "child" one that is a
+// process, both of the specs in args.
 func readConfig(t testing.TB, text string) *config.Config {
 	t.Helper()
 	cfg, err := config.Parse("config.json", []byte(text), nil)

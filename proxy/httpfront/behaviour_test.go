@@ -13,9 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// overHTTP is an endpoint that speaks to a front over HTTP as a client does: a
-// POST for each message, and a stream for what belongs to none. With it, what
-// holds on a stream of lines can be asked of the HTTP front too.
+// overHTTP is an endpoint that speaks to a front over HTTP as a client does: a POST for each message, and a stream for
+// what belongs to none. With it, what holds on a stream of lines can be asked of the HTTP front too.
 type overHTTP struct{ w *web }
 
 // Connect implements wire.Endpoint.

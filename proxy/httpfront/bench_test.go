@@ -43,8 +43,8 @@ func (s *answers) Receive(raw []byte) {
 
 func (s *answers) Close(context.Context) error { return nil }
 
-// BenchmarkHTTPCall is one call of 200 bytes over a connection that is kept,
-// with 64 clients at once in this same process.
+// BenchmarkHTTPCall is one call of 200 bytes over a connection that is kept, with 64 clients at once in this same
+// process.
 func BenchmarkHTTPCall(b *testing.B) {
 	for _, modern := range []bool{false, true} {
 		b.Run(fmt.Sprintf("modern=%t", modern), func(b *testing.B) {
@@ -89,8 +89,7 @@ func BenchmarkHTTPCall(b *testing.B) {
 	}
 }
 
-// skipResponse reads a response of status 200 without parsing more of it than
-// that and its length.
+// skipResponse reads a response of status 200 without parsing more of it than that and its length.
 func skipResponse(r *bufio.Reader) error {
 	length := 0
 	for first := true; ; first = false {

@@ -16,12 +16,12 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/meta"
 )
 
-// maxCardAge is how long a client may keep a card or the catalogue before it asks again, in seconds. They change with the
-// configuration.
+// maxCardAge is how long a client may keep a card or the catalogue before it asks again, in seconds. They change with
+// the configuration.
 const maxCardAge = 300
 
-// cardOf reports whether a request is for a card, and of which toolbox, "" for all. A toolbox may be called as the card of all is:
-// its clients send messages there, and ask for streams.
+// cardOf reports whether a request is for a card, and of which toolbox, "" for all. A toolbox may be called as the card
+// of all is: its clients send messages there, and ask for streams.
 func cardOf(r *http.Request) (toolbox string, ok bool) {
 	path, ok := strings.CutPrefix(r.URL.Path, "/mcp")
 	if !ok {
@@ -43,8 +43,8 @@ type cards struct {
 	version string
 }
 
-// serveCard answers for the card of a toolbox, or with "" of all. Like the toolbox itself, the card is there for those alone who
-// may use it.
+// serveCard answers for the card of a toolbox, or with "" of all. Like the toolbox itself, the card is there for those
+// alone who may use it.
 func (cs *cards) serveCard(w http.ResponseWriter, r *http.Request, toolbox string) {
 	cs.publish(w, r, func(c *caller) []byte {
 		front := cs.root.For(&c.Principal, toolbox)
@@ -85,7 +85,8 @@ func one(boxes []config.Toolbox, direct bool) *config.Toolbox {
 	return &boxes[0]
 }
 
-// card is what is said of the endpoint of a toolbox, or with "" of the one of all, or of the one toolbox that is served.
+// card is what is said of the endpoint of a toolbox, or with "" of the one of all, or of the one toolbox that is
+// served.
 func (cs *cards) card(r *http.Request, name string, box *config.Toolbox) servercard.Server {
 	scheme, host := cs.reachedAt(r)
 	s := servercard.Server{
@@ -102,8 +103,8 @@ func (cs *cards) card(r *http.Request, name string, box *config.Toolbox) serverc
 	return s
 }
 
-// reachedAt is the scheme and the host by which clients reach the gateway: those of the address that tokens are made for, or
-// those of the request.
+// reachedAt is the scheme and the host by which clients reach the gateway: those of the address that tokens are made
+// for, or those of the request.
 func (cs *cards) reachedAt(r *http.Request) (scheme, host string) {
 	if cs.metadata != nil {
 		return cs.metadata.scheme, cs.metadata.host
@@ -114,8 +115,8 @@ func (cs *cards) reachedAt(r *http.Request) (scheme, host string) {
 	return "http", r.Host
 }
 
-// publish answers a GET with the document that made gives for the caller, nil if there is none for them. Whoever is not let in
-// gets the same answer whatever is there.
+// publish answers a GET with the document that made gives for the caller, nil if there is none for them. Whoever is not
+// let in gets the same answer whatever is there.
 func (cs *cards) publish(w http.ResponseWriter, r *http.Request, made func(*caller) []byte) {
 	head := w.Header()
 	head.Set("Access-Control-Allow-Origin", "*") // other origins than those that are allowed did not come so far

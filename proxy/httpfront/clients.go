@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// client is who speaks to us over HTTP: in the legacy era the holder of one
-// session id, in the modern era all who are one principal. A session belongs to it.
+// client is who speaks to us over HTTP: in the legacy era the holder of one session id, in the modern era all who are
+// one principal. A session belongs to it.
 type client struct {
 	*proxy.Session
 	party   party    // who alone finds the client
@@ -37,8 +37,7 @@ type visit struct {
 	address string // of the client
 }
 
-// party is who may share a session: what it is served does not depend on with
-// which of its tokens it comes.
+// party is who may share a session: what it is served does not depend on with which of its tokens it comes.
 type party struct {
 	front *proxy.Proxy
 	name  string // of the principal
@@ -81,8 +80,8 @@ type person struct {
 	account *account.Account // of what is kept because of them
 }
 
-// most is how many of the sessions somebody may have who may not do everything,
-// so that nobody takes those of all the others.
+// most is how many of the sessions somebody may have who may not do everything, so that nobody takes those of all the
+// others.
 func (cs *clients) most() int { return max(1, cs.max/4) }
 
 // admitLocked makes room for one more client of somebody.
@@ -127,8 +126,7 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 	return &client{Session: session, party: v.party(), users: 1, streams: streams}, nil
 }
 
-// register gives the client a session id and lets it be found by that. It
-// reports false if it is too late.
+// register gives the client a session id and lets it be found by that. It reports false if it is too late.
 func (cs *clients) register(c *client) bool {
 	c.id = rand.Text() // 130 bits
 	cs.mu.Lock()
@@ -147,9 +145,8 @@ func (cs *clients) forget(c *client) {
 	_ = c.Close(gone()) // it has no servers
 }
 
-// find gives the legacy client whose session a request names; release follows.
-// One that is not known, or of another endpoint or principal, is answered alike. starting
-// says that the request begins something new.
+// find gives the legacy client whose session a request names; release follows. One that is not known, or of another
+// endpoint or principal, is answered alike. starting says that the request begins something new.
 func (cs *clients) find(r *http.Request, v *visit, starting bool) (*client, *refusal) {
 	ids := r.Header[mcp.HeaderSessionID]
 	if len(ids) != 1 {
@@ -171,8 +168,7 @@ func (cs *clients) find(r *http.Request, v *visit, starting bool) (*client, *ref
 	return c, nil
 }
 
-// share gives the client that all of one principal in the modern era are, making
-// it if there is none; release follows.
+// share gives the client that all of one principal in the modern era are, making it if there is none; release follows.
 func (cs *clients) share(v *visit) (*client, *refusal) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -202,8 +198,8 @@ func (cs *clients) release(c *client) {
 	c.used = now
 }
 
-// take removes a client from the tables, so that its session can be ended; it
-// reports whether it was there, and is not ended already.
+// take removes a client from the tables, so that its session can be ended; it reports whether it was there, and is not
+// ended already.
 func (cs *clients) take(c *client) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -253,9 +249,9 @@ func (cs *clients) keepSwept(ctx context.Context) {
 	}
 }
 
-// sweep ends the sessions that nobody has used for their time, as the sweep before found too: no request of theirs is being
-// served, no stream is open and no call is on its way. One sweep is not enough, for a program that was stopped meanwhile
-// has heard nobody.
+// sweep ends the sessions that nobody has used for their time, as the sweep before found too: no request of theirs is
+// being served, no stream is open and no call is on its way. One sweep is not enough, for a program that was stopped
+// meanwhile has heard nobody.
 func (cs *clients) sweep(now time.Time) {
 	var idle []*client
 	cs.mu.Lock()
@@ -301,8 +297,7 @@ func (cs *clients) shut(ctx context.Context) {
 	}
 	cs.mu.Unlock()
 	for _, c := range all {
-		// It stays in the table until its calls are answered, so that the
-		// client can answer what servers ask meanwhile.
+		// It stays in the table until its calls are answered, so that the client can answer what servers ask meanwhile.
 		cs.ending.Go(func() {
 			err := c.Close(ctx)
 			if c.streams != nil {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// limitedListener leaves connections beyond its limit waiting in the kernel. Of
-// strangers, on whose connections nobody was let in yet, it has a part of that
-// alone: beyond it the oldest of the address that has most makes place for the
+// limitedListener leaves connections beyond its limit waiting in the kernel. Of strangers, on whose connections nobody
+// was let in yet, it has a part of that alone: beyond it the oldest of the address that has most makes place for the
 // newest, so that connections that say nothing keep nobody out.
 type limitedListener struct {
 	net.Listener
@@ -130,8 +129,7 @@ func (c *limitedConn) Close() error {
 	return err
 }
 
-// CloseWrite lets the last response reach a client that is still sending:
-// net/http looks for it.
+// CloseWrite lets the last response reach a client that is still sending: net/http looks for it.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -16,9 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// Many clients at once, whose ids all start at 1, each with a server of its own
-// and one that all share and that crashes again and again: every call has one
-// outcome, which is its own.
+// Many clients at once, whose ids all start at 1, each with a server of its own and one that all share and that crashes
+// again and again: every call has one outcome, which is its own.
 func TestHTTPCrowd(t *testing.T) {
 	clients, calls := 1000, 10
 	if raceEnabled || testing.Short() {
@@ -93,8 +92,7 @@ func TestHTTPCrowd(t *testing.T) {
 	t.Logf("%d calls answered, %d met one of %d crashes", answered.Load(), crashed.Load(), crashes)
 }
 
-// all posts a message and returns the messages of the response; it may be
-// called from any goroutine.
+// all posts a message and returns the messages of the response; it may be called from any goroutine.
 func (w *web) all(body string, header ...string) (got []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), peerWait)
 	defer cancel()

@@ -15,9 +15,8 @@ import (
 
 // Tokens says whose tokens are.
 type Tokens interface {
-	// Verify returns who a token stands for. A *principal.DeniedError says
-	// that it stands for nobody, and any other error that this cannot be told
-	// at present. It may be called many times at once and should be quick.
+	// Verify returns who a token stands for. A *principal.DeniedError says that it stands for nobody, and any other
+	// error that this cannot be told at present. It may be called many times at once and should be quick.
 	Verify(ctx context.Context, token string) (principal.Principal, error)
 }
 
@@ -35,8 +34,7 @@ type door struct {
 	log      zerolog.Logger
 }
 
-// owner is who may do everything: whoever has the token of the front itself, or
-// everybody if there is none.
+// owner is who may do everything: whoever has the token of the front itself, or everybody if there is none.
 func owner() caller {
 	return caller{Principal: principal.Principal{Name: principal.Default, Admin: true}}
 }
@@ -86,8 +84,8 @@ func (d *door) authorize(r *http.Request) (caller, *refusal) {
 	return c, no
 }
 
-// stays reports whether a caller that was let in still would be. That it cannot
-// be told is no reason to break off what is under way.
+// stays reports whether a caller that was let in still would be. That it cannot be told is no reason to break off what
+// is under way.
 func (d *door) stays(ctx context.Context, c *caller) bool {
 	if c.token == "" {
 		return true

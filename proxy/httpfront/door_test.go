@@ -184,8 +184,8 @@ func TestHTTPSessionOfAnother(t *testing.T) {
 	}
 }
 
-// Servers inside the program are made for whom they work for, and clients of
-// the modern era share those of their principal alone.
+// Servers inside the program are made for whom they work for, and clients of the modern era share those of their
+// principal alone.
 func TestHTTPServersOfPrincipals(t *testing.T) {
 	var mu sync.Mutex
 	var made []string
@@ -209,8 +209,7 @@ func TestHTTPServersOfPrincipals(t *testing.T) {
 	}
 }
 
-// A token that is taken back ends the streams that are listened to with it. A
-// call that was let in is finished.
+// A token that is taken back ends the streams that are listened to with it. A call that was let in is finished.
 func TestHTTPRevoked(t *testing.T) {
 	tokens, hold := newBook(), newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: hold.make, http: httpfront.Options{Token: token, Tokens: tokens, KeepAlive: 10 * time.Millisecond}})

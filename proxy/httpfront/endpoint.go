@@ -178,8 +178,8 @@ func (e *endpoint) respond(w http.ResponseWriter, r *http.Request, p *post) resp
 	return p.respond(w, r, &e.life, func() bool { return !p.listens || e.stays(r.Context(), &p.caller) })
 }
 
-// postStateless serves a message of revision 2026-07-28, which is an exchange of
-// its own: no session, and closing the response cancels it.
+// postStateless serves a message of revision 2026-07-28, which is an exchange of its own: no session, and closing the
+// response cancels it.
 func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
 	if no := x.checkStateless(); no != nil {
 		return no
@@ -237,8 +237,8 @@ func (e *endpoint) initialize(w http.ResponseWriter, r *http.Request, p *post) *
 	return nil
 }
 
-// postLegacy serves a message that belongs to a session. That its client goes
-// away does not cancel it: it may come back for the rest of the stream.
+// postLegacy serves a message that belongs to a session. That its client goes away does not cancel it: it may come back
+// for the rest of the stream.
 func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
 	c, no := e.clients.find(r, &p.visit, x.Kind == wire.Request)
 	if no != nil {
@@ -261,8 +261,8 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x
 	return nil
 }
 
-// unanswered serves the end of a request that has no reply: cancelled by its
-// client, which waits for none, or by the end of the session.
+// unanswered serves the end of a request that has no reply: cancelled by its client, which waits for none, or by the
+// end of the session.
 func (e *endpoint) unanswered(w http.ResponseWriter, c *client) *refusal {
 	switch {
 	case e.clients.isClosing():
@@ -275,8 +275,8 @@ func (e *endpoint) unanswered(w http.ResponseWriter, c *client) *refusal {
 	return nil
 }
 
-// listen serves a GET: the stream of what belongs to no request, or, with the
-// id of an event, the rest of the stream that it was part of.
+// listen serves a GET: the stream of what belongs to no request, or, with the id of an event, the rest of the stream
+// that it was part of.
 func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, v visit) *refusal {
 	if eras.Of(r.Header.Get(mcp.HeaderProtocolVersion)).IsStateless() {
 		return refuseMethod("POST")

@@ -9,8 +9,7 @@ import (
 // errEnding is why what is under way at the end is given up.
 var errEnding = errors.New("workbench is shutting down")
 
-// errands are requests that belong to no MCP client. At the end they are
-// answered like the calls of those.
+// errands are requests that belong to no MCP client. At the end they are answered like the calls of those.
 type errands struct {
 	mu      sync.Mutex // guards what follows
 	closing bool
@@ -18,8 +17,7 @@ type errands struct {
 	idle    chan struct{} // made by shut, closed when none is under way
 }
 
-// begin notes a request; ok is false when no more are taken. done must be called
-// when it is answered.
+// begin notes a request; ok is false when no more are taken. done must be called when it is answered.
 func (e *errands) begin(ctx context.Context) (_ context.Context, done func(), ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,8 +40,7 @@ func (e *errands) begin(ctx context.Context) (_ context.Context, done func(), ok
 	}, true
 }
 
-// shut takes no more, and waits until those under way are answered. When ctx ends
-// before, they are told why.
+// shut takes no more, and waits until those under way are answered. When ctx ends before, they are told why.
 func (e *errands) shut(ctx context.Context) {
 	e.mu.Lock()
 	e.closing, e.idle = true, make(chan struct{})

@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// What is asked below /commands/ is answered at the end, too: in the drain time,
-// and when that is over with the reason.
+// What is asked below /commands/ is answered at the end, too: in the drain time, and when that is over with the reason.
 func TestHTTPShutdownAnswersCommands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		drain time.Duration

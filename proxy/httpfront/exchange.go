@@ -19,9 +19,8 @@ type exchange struct {
 	stateless bool // it claims a revision without handshake
 }
 
-// read finds the parts of the message, which was scanned. The error is the
-// message's own fault. A revision that is not known is none with a handshake: it
-// is answered by the rules of the newest, which has an error for it.
+// read finds the parts of the message, which was scanned. The error is the message's own fault. A revision that is not
+// known is none with a handshake: it is answered by the rules of the newest, which has an error for it.
 func (x *exchange) read(header http.Header) error {
 	x.header = header
 	if err := x.Read(); err != nil {
@@ -45,8 +44,8 @@ func (x *exchange) name() wire.Span {
 	return wire.Span{}
 }
 
-// checkStateless holds a request of revision 2026-07-28 against its header
-// (specification 2026-07-28, streamable HTTP, server validation).
+// checkStateless holds a request of revision 2026-07-28 against its header (specification 2026-07-28, streamable HTTP,
+// server validation).
 func (x *exchange) checkStateless() *refusal {
 	var wrong error
 	given := x.header[mcp.HeaderProtocolVersion]
@@ -97,9 +96,8 @@ func asMismatch(err error) error {
 	return mismatch("%s", strings.TrimPrefix(err.Error(), "header mismatch: "))
 }
 
-// checkStandard compares Mcp-Method and Mcp-Name with the body. What is plainly
-// equal is equal; of the rest mcp-go is shown only the name, so that params,
-// which may be long, are not decoded.
+// checkStandard compares Mcp-Method and Mcp-Name with the body. What is plainly equal is equal; of the rest mcp-go is
+// shown only the name, so that params, which may be long, are not decoded.
 func (x *exchange) checkStandard() error {
 	for _, name := range []string{mcp.HeaderMethod, mcp.HeaderName} {
 		given := x.header[name]
@@ -131,8 +129,8 @@ func (x *exchange) checkStandard() error {
 	return asMismatch(mcp.ValidateStandardHeaders(x.header.Get, x.Version, mcp.MCPMethod(x.MethodName), params))
 }
 
-// checkTaskName compares Mcp-Name with the id of a task, of which mcp-go does not know. A request without an id is refused
-// for that by those who look for the task.
+// checkTaskName compares Mcp-Name with the id of a task, of which mcp-go does not know. A request without an id is
+// refused for that by those who look for the task.
 func (x *exchange) checkTaskName(given, id string) error {
 	decoded, ok := mcp.DecodeHeaderValue(given)
 	switch {
@@ -144,8 +142,7 @@ func (x *exchange) checkTaskName(given, id string) error {
 	return mismatch("%s is %q, but params.taskId says otherwise", mcp.HeaderName, given)
 }
 
-// isPlainASCII reports whether a header value has only characters that RFC 9110
-// lets it have outside of old usage.
+// isPlainASCII reports whether a header value has only characters that RFC 9110 lets it have outside of old usage.
 func isPlainASCII(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < ' ' || c > '~') {
@@ -155,8 +152,8 @@ func isPlainASCII(value string) bool {
 	return true
 }
 
-// checkMirrored compares the Mcp-Param headers of a tools/call with the
-// arguments that the tool's schema has mirrored into them.
+// checkMirrored compares the Mcp-Param headers of a tools/call with the arguments that the tool's schema has mirrored
+// into them.
 func (x *exchange) checkMirrored(tool *mcp.Tool) *refusal {
 	lookup := func(name string) (string, bool) {
 		given := x.header[http.CanonicalHeaderKey(name)]

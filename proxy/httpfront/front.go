@@ -9,12 +9,10 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// Front is the front over streamable HTTP, for both eras: all toolboxes behind
-// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, the cards of
-// these, and /healthz, /readyz and /metrics for whoever supervises the program.
-// A toolbox that a reload brings is served at /mcp/{toolbox}, and one that it
-// takes away is not found there. The front may serve many requests at once.
-// Nothing of it may be used after Serve returned.
+// Front is the front over streamable HTTP, for both eras: all toolboxes behind the meta tools at /mcp, one of them
+// directly at /mcp/{toolbox}, the cards of these, and /healthz, /readyz and /metrics for whoever supervises the
+// program. A toolbox that a reload brings is served at /mcp/{toolbox}, and one that it takes away is not found there.
+// The front may serve many requests at once. Nothing of it may be used after Serve returned.
 type Front struct {
 	door     *door
 	opts     Options
@@ -26,8 +24,8 @@ type Front struct {
 	commands errands
 }
 
-// New makes the front for what a proxy serves; it starts nothing. What the proxy
-// serves directly is at /mcp too. It fails if a host or an origin is not one.
+// New makes the front for what a proxy serves; it starts nothing. What the proxy serves directly is at /mcp too. It
+// fails if a host or an origin is not one.
 func New(root *proxy.Proxy, opts Options) (*Front, error) {
 	opts.fill()
 	guard, err := newGuard(&opts)

@@ -13,15 +13,13 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// guard decides who may speak at all. It reads nothing but the request's first
-// line and header.
+// guard decides who may speak at all. It reads nothing but the request's first line and header.
 type guard struct {
 	hosts   map[string]bool
 	origins map[string]bool // "host origin" for our own, "origin" for those allowed on any host
 }
 
-// newGuard checks the names it is given: a name that can never match is a
-// mistake of the user's.
+// newGuard checks the names it is given: a name that can never match is a mistake of the user's.
 func newGuard(opts *Options) (guard, error) {
 	g := guard{hosts: make(map[string]bool), origins: make(map[string]bool)}
 	scheme, usual := "http", "80"
@@ -89,10 +87,9 @@ func isHost(name string) bool {
 	return host != "" && !strings.ContainsFunc(host, func(c rune) bool { return !ok(c) })
 }
 
-// check refuses what a web page of another site may have sent: by DNS
-// rebinding, which shows in Host, or straight, which shows in Origin, or where
-// that is not sent, as for an image, in Sec-Fetch-Site (Fetch Metadata). Names
-// are compared to the letter; a client that speaks to us sends what it was given.
+// check refuses what a web page of another site may have sent: by DNS rebinding, which shows in Host, or straight,
+// which shows in Origin, or where that is not sent, as for an image, in Sec-Fetch-Site (Fetch Metadata). Names are
+// compared to the letter; a client that speaks to us sends what it was given.
 func (g *guard) check(r *http.Request) *refusal {
 	if !strings.HasPrefix(r.RequestURI, "/") || !g.hosts[r.Host] {
 		return refuse(http.StatusForbidden, fmt.Sprintf("the host of the request, %q, is not one that is served here (workbench serve --allow-host adds one)", foreign.NewName(r.Host)))
@@ -107,12 +104,10 @@ func (g *guard) check(r *http.Request) *refusal {
 	return refuse(http.StatusForbidden, "the origin of the request is not one that is allowed here (workbench serve --allow-origin adds one)")
 }
 
-// isForeign reports whether a value of Sec-Fetch-Site says that a page made the
-// request which is not of this origin.
+// isForeign reports whether a value of Sec-Fetch-Site says that a page made the request which is not of this origin.
 func isForeign(site string) bool { return site != "none" && site != "same-origin" }
 
-// accepts reports whether an Accept header admits all the given types, each of
-// the form type/subtype.
+// accepts reports whether an Accept header admits all the given types, each of the form type/subtype.
 func accepts(header []string, types ...string) bool {
 	return !slices.ContainsFunc(types, func(want string) bool {
 		main, _, _ := strings.Cut(want, "/")
@@ -129,8 +124,7 @@ func accepts(header []string, types ...string) bool {
 	})
 }
 
-// isZeroQuality reports whether the parameters of a media range say that it is
-// not acceptable.
+// isZeroQuality reports whether the parameters of a media range say that it is not acceptable.
 func isZeroQuality(params string) bool {
 	for param := range strings.SplitSeq(params, ";") {
 		if q, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(param)), "q="); ok {

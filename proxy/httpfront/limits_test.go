@@ -99,8 +99,8 @@ func TestFaultC6_SlowClients(t *testing.T) {
 	}
 }
 
-// Sessions end when nobody uses them; an open stream and a call under way are
-// use, and so is the call of a client that has gone.
+// Sessions end when nobody uses them; an open stream and a call under way are use, and so is the call of a client that
+// has gone.
 func TestFaultC14_IdleSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolder()
@@ -133,8 +133,8 @@ func TestFaultC14_IdleSessions(t *testing.T) {
 // sweep is how late a session may be found idle.
 const sweep = 2 * time.Minute
 
-// A program that was stopped for hours, or that got no processor, has heard nobody meanwhile: whoever calls as soon as it goes on
-// still has their session.
+// A program that was stopped for hours, or that got no processor, has heard nobody meanwhile: whoever calls as soon as
+// it goes on still has their session.
 func TestHTTPSessionsOfAStoppedProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := newPipeWeb(t, webOptions{inside: newHolder().make})
@@ -152,8 +152,7 @@ func TestHTTPSessionsOfAStoppedProgram(t *testing.T) {
 	})
 }
 
-// The session that modern clients share ends after its own time, and the next
-// request has a new one.
+// The session that modern clients share ends after its own time, and the next request has a new one.
 func TestHTTPIdleModern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ends := make(chan string, 10)
@@ -188,8 +187,7 @@ func TestHTTPIdleModern(t *testing.T) {
 	})
 }
 
-// A quiet stream shows signs of life, and a reply that is long in coming
-// becomes a stream.
+// A quiet stream shows signs of life, and a reply that is long in coming becomes a stream.
 func TestHTTPKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolder()
@@ -245,8 +243,7 @@ func (l *starved) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A connection that could not be accepted is accepted when it can be, and takes
-// no room from others.
+// A connection that could not be accepted is accepted when it can be, and takes no room from others.
 func TestFaultC16_NoDescriptors(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxConns: 1}, listen: func() net.Listener {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -263,8 +260,8 @@ func TestFaultC16_NoDescriptors(t *testing.T) {
 	}
 }
 
-// A client that does not read its stream, or has none, does not hold up the
-// server, and gets a bounded part of what it missed when it comes back.
+// A client that does not read its stream, or has none, does not hold up the server, and gets a bounded part of what it
+// missed when it comes back.
 func TestFaultC8_SlowReader(t *testing.T) {
 	for name, tt := range map[string]struct {
 		there bool

@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
 
-// asServer makes the test binary the child process of its own tests: a server
-// of the specs in its arguments.
+// asServer makes the test binary the child process of its own tests: a server of the specs in its arguments.
 const asServer = "WORKBENCH_TEST_SERVER"
 
 func TestMain(m *testing.M) {

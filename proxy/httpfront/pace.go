@@ -10,7 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/rate"
 )
 
-// pace bounds how many calls each user makes in a minute, in whichever of their sessions and with whichever of their tokens.
+// pace bounds how many calls each user makes in a minute, in whichever of their sessions and with whichever of their
+// tokens.
 type pace struct {
 	limit rate.Limit
 	count func(user string) // of a call that is one too many
@@ -38,6 +39,6 @@ func (p *pace) of(user string) func() error {
 	}
 }
 
-// Reload has the front work by what the configuration says now of serving over HTTP, as far as that is not read at the start
-// alone.
+// Reload has the front work by what the configuration says now of serving over HTTP, as far as that is not read at the
+// start alone.
 func (f *Front) Reload(cfg *config.Config) { f.pace.limit.Set(cfg.HTTP.CallsPerMinute) }

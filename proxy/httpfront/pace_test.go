@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// A user makes so many calls a minute, with whichever token, in whichever session, era and way; one too many is told when it
-// can be made, and costs no other user and no request that is not a call.
+// A user makes so many calls a minute, with whichever token, in whichever session, era and way; one too many is told
+// when it can be made, and costs no other user and no request that is not a call.
 func TestHTTPCallsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := newPipeWeb(t, webOptions{http: httpfront.Options{Token: token, Tokens: newBook(), CallsPerMinute: 4,

@@ -12,10 +12,9 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// post is the outlet of one POST: a reply that comes first is the whole body of
-// the response; if anything comes before it, or it is long in coming, the
-// response is a stream. It is never used for a second request, since what
-// belongs to the first may still be on its way.
+// post is the outlet of one POST: a reply that comes first is the whole body of the response; if anything comes before
+// it, or it is long in coming, the response is a stream. It is never used for a second request, since what belongs to
+// the first may still be on its way.
 type post struct {
 	visit
 	buffers  *wire.Buffers
@@ -120,8 +119,7 @@ const (
 	responseNone            // nothing was written: there is no reply
 )
 
-// respond writes the response to p. stays is asked at each sign of life of a stream
-// whether it is to go on.
+// respond writes the response to p. stays is asked at each sign of life of a stream whether it is to go on.
 func (p *post) respond(w http.ResponseWriter, r *http.Request, life *pulse, stays func() bool) response {
 	quiet := life.timer()
 	select {
@@ -173,8 +171,8 @@ func (l *pulse) timer() *time.Timer {
 
 // replyStatus is the HTTP status that revision 2026-07-28 has for a reply.
 func replyStatus(reply []byte) int {
-	// An error stands near the beginning of a message in any order of its
-	// members that is found; long results are not read for it.
+	// An error stands near the beginning of a message in any order of its members that is found; long results are not
+	// read for it.
 	if !bytes.Contains(reply[:min(len(reply), 256)], []byte(`"error"`)) {
 		return http.StatusOK
 	}

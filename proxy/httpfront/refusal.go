@@ -8,12 +8,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// lingerTime is how long a client that is refused may go on sending, and one
-// that is let go at the end may go on reading, so that it sees why.
+// lingerTime is how long a client that is refused may go on sending, and one that is let go at the end may go on
+// reading, so that it sees why.
 const lingerTime = time.Second
 
-// refusal is a request that is answered with an HTTP status, and a body that
-// is a JSON-RPC error.
+// refusal is a request that is answered with an HTTP status, and a body that is a JSON-RPC error.
 type refusal struct {
 	status int
 	header [2]string // name and value of one more header, if any
@@ -65,8 +64,7 @@ func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
 		h.Set(no.header[0], no.header[1])
 	}
 	if r.ContentLength != 0 && !no.read {
-		// Without this net/http reads the body first, and without a deadline
-		// it waits for the rest of it afterwards.
+		// Without this net/http reads the body first, and without a deadline it waits for the rest of it afterwards.
 		h.Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	}
@@ -75,8 +73,7 @@ func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// body is the error; the schema of revision 2025-11-25 and later has no null
-// for an id that is not known.
+// body is the error; the schema of revision 2025-11-25 and later has no null for an id that is not known.
 func (no *refusal) body() []byte {
 	if no.id != nil {
 		return wire.AppendError(nil, no.id, no.error.Code, no.error.Message, no.error.Data)

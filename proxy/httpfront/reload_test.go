@@ -13,8 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// Calls over HTTP are answered while the configuration changes again and again,
-// and when the front ends.
+// Calls over HTTP are answered while the configuration changes again and again, and when the front ends.
 func TestFaultC17_ReloadUnderLoad(t *testing.T) {
 	const clients = 8
 	changed := func(i int) *config.Config {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// wellKnown is where a server is described to clients that want to know where to
-// log in, alone or with the path of the resource behind it (RFC 9728, section 3.1).
+// wellKnown is where a server is described to clients that want to know where to log in, alone or with the path of the
+// resource behind it (RFC 9728, section 3.1).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // Resource is what is said of the server to a client without a token.
@@ -27,8 +27,7 @@ type metadata struct {
 	text    []byte
 }
 
-// metadataOf returns nil of what has no address, which clients could not make
-// anything of.
+// metadataOf returns nil of what has no address, which clients could not make anything of.
 func metadataOf(r *Resource) *metadata {
 	if r == nil || !isWeb(r.Address) || !isWeb(r.Issuer) {
 		return nil

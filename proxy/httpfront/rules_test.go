@@ -220,8 +220,7 @@ func TestHTTPMirroredArguments(t *testing.T) {
 	}
 }
 
-// What mcp-go says of a header that has one plain value of each kind is what is
-// decided here, and nothing panics.
+// What mcp-go says of a header that has one plain value of each kind is what is decided here, and nothing panics.
 func FuzzHTTPHeader(f *testing.F) {
 	for _, method := range []string{"tools/call", "prompts/get", "resources/read", "tools/list", "no/method"} {
 		f.Add(method, "name", method, "name", "2026-07-28")

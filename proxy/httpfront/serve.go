@@ -22,10 +22,9 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
-// Serve serves on ln, which it closes, until ctx ends. Then nothing more is
-// accepted, what is under way is answered for the drain time at most,
-// subscriptions are ended with their last message, and so are the sessions with
-// their servers. It returns nil after that, and the cause if listening fails.
+// Serve serves on ln, which it closes, until ctx ends. Then nothing more is accepted, what is under way is answered for
+// the drain time at most, subscriptions are ended with their last message, and so are the sessions with their servers.
+// It returns nil after that, and the cause if listening fails.
 func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
 	ln = limitConns(ln, f.opts.MaxConns)
 	if f.opts.TLS != nil {

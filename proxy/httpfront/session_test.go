@@ -115,8 +115,7 @@ func TestHTTPSessionEndsUnderCall(t *testing.T) {
 	}
 }
 
-// An initialize that fails leaves nothing behind, and no more sessions than
-// allowed are made.
+// An initialize that fails leaves nothing behind, and no more sessions than allowed are made.
 func TestHTTPSessionLimit(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxSessions: 2}})
 	for range 5 {

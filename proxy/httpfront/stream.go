@@ -13,8 +13,7 @@ import (
 
 // Bounds of a stream.
 const (
-	// maxKept is how many bytes of events are kept for a client of the legacy
-	// era that is not there, or may come back.
+	// maxKept is how many bytes of events are kept for a client of the legacy era that is not there, or may come back.
 	maxKept = 128 << 10
 	// maxUnread is how far behind a client may be before it is cut off.
 	maxUnread = 8 << 20
@@ -22,10 +21,9 @@ const (
 	writeTime = 30 * time.Second
 )
 
-// stream is a sequence of messages on their way to a client, as server-sent
-// events: those that belong to one request, or, in the legacy era, those that
-// belong to none. One goroutine at a time reads it. A client of the legacy era
-// may come back for what it missed; its events have ids.
+// stream is a sequence of messages on their way to a client, as server-sent events: those that belong to one request,
+// or, in the legacy era, those that belong to none. One goroutine at a time reads it. A client of the legacy era may
+// come back for what it missed; its events have ids.
 type stream struct {
 	number   uint64 // part of the ids of events, unique in the session
 	ids      bool   // events have ids and are kept for a while
@@ -74,8 +72,8 @@ func (st *stream) add(msg []byte) {
 	st.appendLocked(oneLine(msg))
 }
 
-// behind reports whether so much is unread that the reader may be cut off for
-// what is still to come. For one that is not there little is kept anyway.
+// behind reports whether so much is unread that the reader may be cut off for what is still to come. For one that is
+// not there little is kept anyway.
 func (st *stream) behind() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -97,8 +95,7 @@ func (st *stream) end(msg []byte) {
 	}
 }
 
-// oneLine copies a message without the line breaks that it may have between
-// its tokens, which would end the event.
+// oneLine copies a message without the line breaks that it may have between its tokens, which would end the event.
 func oneLine(msg []byte) []byte {
 	if bytes.ContainsAny(msg, "\r\n") {
 		return wire.Compact(nil, msg)
@@ -122,9 +119,8 @@ func (st *stream) appendLocked(msg []byte) {
 	st.trimLocked()
 }
 
-// trimLocked drops the oldest events beyond what is kept, but none that its
-// reader is still to be given, and never the newest. News of changed lists that
-// nobody has heard are moved to the end instead.
+// trimLocked drops the oldest events beyond what is kept, but none that its reader is still to be given, and never the
+// newest. News of changed lists that nobody has heard are moved to the end instead.
 func (st *stream) trimLocked() {
 	for len(st.events) > 1 && st.size > maxKept {
 		first := st.events[0]
@@ -158,8 +154,8 @@ func isListChanged(msg []byte) bool {
 	return len(msg) < 100 && bytes.Contains(msg, []byte(`/list_changed"`))
 }
 
-// attach makes rd the one reader of the stream, from the event after the given
-// one on. A connection that read it before is let go: it is most likely dead.
+// attach makes rd the one reader of the stream, from the event after the given one on. A connection that read it before
+// is let go: it is most likely dead.
 func (st *stream) attach(rd *reader, after uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -181,8 +177,8 @@ func (st *stream) detach(rd *reader) {
 	}
 }
 
-// take gives rd what it was not given yet; over says that this is all there
-// will be, and mine that rd is still the reader.
+// take gives rd what it was not given yet; over says that this is all there will be, and mine that rd is still the
+// reader.
 func (st *stream) take(rd *reader) (events []event, over, mine bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -210,9 +206,8 @@ func (st *stream) missed() int {
 	return st.dropped
 }
 
-// serve writes what comes to rd until the stream is over, and reports whether
-// it was written to its end; it was not if the client left, another connection
-// took its place, or stays, which is asked at each sign of life, said no.
+// serve writes what comes to rd until the stream is over, and reports whether it was written to its end; it was not if
+// the client left, another connection took its place, or stays, which is asked at each sign of life, said no.
 func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, keepAlive time.Duration, stays func() bool) bool {
 	out := &sse{control: http.NewResponseController(w), w: w}
 	defer st.detach(rd)

@@ -17,8 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// What a server says in the midst of a call is on the stream of that call, in
-// order, and the reply is the last.
+// What a server says in the midst of a call is on the stream of that call, in order, and the reply is the last.
 func TestHTTPProgress(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{})
 	session := w.begin("/mcp/box", "2025-06-18")
@@ -84,8 +83,7 @@ func TestHTTPElicitation(t *testing.T) {
 	}
 }
 
-// holder makes servers that have a tool "hold", which tells of its progress and
-// then waits to be let go.
+// holder makes servers that have a tool "hold", which tells of its progress and then waits to be let go.
 type holder struct {
 	began     chan struct{} // told of each call
 	cancelled chan string   // what was sent to cancel it
@@ -156,8 +154,7 @@ func listenHeader() []string {
 	return []string{"Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"}
 }
 
-// A modern client cancels by closing the response; nobody else's request with
-// that id is touched.
+// A modern client cancels by closing the response; nobody else's request with that id is touched.
 func TestFaultC7_ModernClientLeaves(t *testing.T) {
 	h := newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: h.make})
@@ -185,8 +182,7 @@ func TestFaultC7_ModernClientLeaves(t *testing.T) {
 	}
 }
 
-// A client of the legacy era that goes away has not cancelled; it may come back
-// for the rest, as often as it likes.
+// A client of the legacy era that goes away has not cancelled; it may come back for the rest, as often as it likes.
 func TestFaultC7_LegacyClientComesBack(t *testing.T) {
 	for _, tt := range []struct {
 		version string
@@ -292,8 +288,7 @@ func TestHTTPOpenToolbox(t *testing.T) {
 	}
 }
 
-// At the end subscriptions have a last message, calls under way are answered,
-// and nothing new begins.
+// At the end subscriptions have a last message, calls under way are answered, and nothing new begins.
 func TestFaultC17_End(t *testing.T) {
 	h := newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: h.make})
@@ -323,8 +318,7 @@ func TestFaultC17_End(t *testing.T) {
 	}
 }
 
-// A call that nobody lets go does not hold up the end beyond the drain time,
-// and its client is told.
+// A call that nobody lets go does not hold up the end beyond the drain time, and its client is told.
 func TestHTTPShutdownOfHangingCall(t *testing.T) {
 	h := newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: h.make, http: httpfront.Options{Drain: time.Millisecond}})

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// maxFinished is how many streams that have ended are kept for clients that
-// come back for what they missed.
+// maxFinished is how many streams that have ended are kept for clients that come back for what they missed.
 const maxFinished = 16
 
 // streams are those of one legacy client.
@@ -75,8 +74,7 @@ func (ss *streams) resume(id string) (st *stream, after uint64, err error) {
 	return st, after, nil
 }
 
-// end ends the standing stream, and with it all that is read; it returns how
-// many messages nobody read.
+// end ends the standing stream, and with it all that is read; it returns how many messages nobody read.
 func (ss *streams) end() (missed int) {
 	ss.standing.end(nil)
 	return ss.standing.missed()

@@ -34,7 +34,8 @@ type visitor struct {
 	user    string // once that is known
 }
 
-// refusals logs requests that are turned away: so many each minute, for whoever knocks at a gateway is not to fill its log.
+// refusals logs requests that are turned away: so many each minute, for whoever knocks at a gateway is not to fill its
+// log.
 type refusals struct {
 	log  zerolog.Logger
 	mu   sync.Mutex
@@ -112,8 +113,9 @@ func (vs *visitors) isProxy(remote string) bool {
 	return err == nil && isTrusted(at.Unmap(), vs.trusted)
 }
 
-// clientAddress is the address of the client, without its port. What X-Forwarded-For says is believed of those alone who are
-// trusted, and of what they say as far as those again are: the last address that is not one of theirs is the client's.
+// clientAddress is the address of the client, without its port. What X-Forwarded-For says is believed of those alone
+// who are trusted, and of what they say as far as those again are: the last address that is not one of theirs is the
+// client's.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -151,7 +153,8 @@ func isTrusted(at netip.Addr, trusted []netip.Prefix) bool {
 // hooksPath begins the paths of Options.Hooks.
 const hooksPath = "/hooks/"
 
-// shownPath is the path of a request as it is written down: of those under which requests for runs come, the rest is a secret.
+// shownPath is the path of a request as it is written down: of those under which requests for runs come, the rest is a
+// secret.
 func shownPath(r *http.Request) foreign.Name {
 	if strings.HasPrefix(r.URL.Path, hooksPath) {
 		return foreign.NewName(hooksPath + "…")

@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// What a gateway does for whom, and whom it turns away, is told, with the address that a trusted proxy names and no token.
+// What a gateway does for whom, and whom it turns away, is told, with the address that a trusted proxy names and no
+// token.
 func TestTrail(t *testing.T) {
 	var mu sync.Mutex
 	var told []trail.Event
@@ -74,7 +75,8 @@ func TestTrail(t *testing.T) {
 	}
 }
 
-// Requests that are turned away are logged, without their tokens, but so many each minute alone: whoever knocks does not fill the log.
+// Requests that are turned away are logged, without their tokens, but so many each minute alone: whoever knocks does
+// not fill the log.
 func TestRefusalsInTheLog(t *testing.T) {
 	var log syncBuffer
 	w := newWeb(t, `{"toolboxes": {}}`, webOptions{http: httpfront.Options{Token: "right"}, log: &log})

@@ -24,8 +24,8 @@ type guests struct {
 	last  atomic.Uint64 // scope
 }
 
-// Guests answers other programs of the same user, which call what the client of this process has open: each in a request
-// of its own, beside the client's. It is made once for a proxy; maxMessage of 0 is the usual one.
+// Guests answers other programs of the same user, which call what the client of this process has open: each in a
+// request of its own, beside the client's. It is made once for a proxy; maxMessage of 0 is the usual one.
 //
 //	GET /tools?toolbox=B&server=S   the definitions, a JSON array; 404 if the toolbox is not open or the server not ready
 //	POST /call?toolbox=B&server=S   a tools/call of revision 2026-07-28; the messages that belong to it, each on a line,

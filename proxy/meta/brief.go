@@ -9,8 +9,8 @@ import (
 
 // What a client is told at once in toolMode "search" costs few tokens, however many toolboxes and tools there are.
 
-// AtOnce gives how many bytes a client is told before its first call where no toolbox is open without being asked for: the
-// instructions, and the definitions of workbench's own tools.
+// AtOnce gives how many bytes a client is told before its first call where no toolbox is open without being asked for:
+// the instructions, and the definitions of workbench's own tools.
 func AtOnce(cfg *config.Config) int {
 	size := len(Instructions(cfg))
 	for _, t := range Tools(cfg) {
@@ -25,8 +25,8 @@ const maxBrief = 1600
 // howToFind ends the instructions.
 const howToFind = "\n\nTo find a tool by what it does, in any toolbox, use workbench_find_tools; call it through workbench_use_tool."
 
-// briefInstructions presents the first toolboxes as the contract has it, as many as there is room for beside the names of the
-// others.
+// briefInstructions presents the first toolboxes as the contract has it, as many as there is room for beside the names
+// of the others.
 func briefInstructions(toolboxes []config.Toolbox) string {
 	size := len(introducing) + len(howToOpen) + len(others(toolboxes)) + len(howToFind)
 	var b strings.Builder

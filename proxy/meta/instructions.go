@@ -13,9 +13,9 @@ import (
 
 const noDescription = "No description provided"
 
-// Instructions gives the text that tells a client which toolboxes there are,
-// to the letter of the protocol contract: in the order of the configuration,
-// with the number of configured servers. In toolMode "search" it is the same of as many toolboxes as there is room for.
+// Instructions gives the text that tells a client which toolboxes there are, to the letter of the protocol contract: in
+// the order of the configuration, with the number of configured servers. In toolMode "search" it is the same of as many
+// toolboxes as there is room for.
 func Instructions(cfg *config.Config) string {
 	if len(cfg.Toolboxes) == 0 {
 		return "No toolboxes configured.\n\nTo configure toolboxes, add them to your workbench-config.json file.\nSee documentation for configuration format." + untrusted(cfg)

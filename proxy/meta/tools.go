@@ -26,15 +26,13 @@ const (
 	findToolLater = "find_tools"
 )
 
-// Tool is a tool of workbench's own: its definition as it stands in
-// tools/list.
+// Tool is a tool of workbench's own: its definition as it stands in tools/list.
 type Tool struct {
 	Name       string
 	Definition []byte
 }
 
-// maxDescription keeps our descriptions below the 2 KB at which some clients
-// cut them.
+// maxDescription keeps our descriptions below the 2 KB at which some clients cut them.
 const maxDescription = 1900
 
 // Tools makes the definitions of all tools of workbench's own for a configuration.
@@ -42,8 +40,8 @@ func Tools(cfg *config.Config) []Tool {
 	return slices.Concat(fullTools(cfg), scriptTools(cfg), ResultTools(cfg.CodeMode, cfg.Toolboxes))
 }
 
-// fullTools makes the definitions for a configuration. They name the
-// toolboxes, because some clients do not show the instructions to the model.
+// fullTools makes the definitions for a configuration. They name the toolboxes, because some clients do not show the
+// instructions to the model.
 func fullTools(cfg *config.Config) []Tool {
 	if cfg.ToolMode == config.ToolModeSearch {
 		return briefTools()

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A tool of the extension apps names a page of its server that a host shows beside the results of the tool. The page calls
-// tools of its server by the names that this gives them, through the host and thus through workbench.
+// A tool of the extension apps names a page of its server that a host shows beside the results of the tool. The page
+// calls tools of its server by the names that this gives them, through the host and thus through workbench.
 
 // PageScheme is what the uri of each page begins with.
 const PageScheme = "ui://"
@@ -62,9 +62,10 @@ func (p *Places) PageEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits
 	return edits
 }
 
-// OfApps keeps the tools of servers that have apps by the names that the servers give them: a page calls tools by these.
-// Whose page it is that calls cannot be seen, so that such a name leads somewhere only if one server has it of all that
-// have apps, whether that tool is offered or not; and of several, if the client has read pages of that server alone.
+// OfApps keeps the tools of servers that have apps by the names that the servers give them: a page calls tools by
+// these. Whose page it is that calls cannot be seen, so that such a name leads somewhere only if one server has it of
+// all that have apps, whether that tool is offered or not; and of several, if the client has read pages of that server
+// alone.
 func (d *Directory) OfApps(has map[*toolbox.Server]bool) {
 	d.apps = make(map[string][]Route)
 	for _, to := range d.items {

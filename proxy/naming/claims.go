@@ -65,8 +65,8 @@ func (c *Claims) hold(in scope, name string, of Address) bool {
 	return ok && holder == of
 }
 
-// take holds a name for a server, unless it is held already or the server has too many. It returns the server that the name
-// is held for then.
+// take holds a name for a server, unless it is held already or the server has too many. It returns the server that the
+// name is held for then.
 func (c *Claims) take(in scope, name string, of Address) (holder Address, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

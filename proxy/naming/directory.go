@@ -119,8 +119,8 @@ func NewDirectory(
 	return d
 }
 
-// beside adds what has a name that a server has chosen. What is held back takes no name from what is offered, which comes
-// first.
+// beside adds what has a name that a server has chosen. What is held back takes no name from what is offered, which
+// comes first.
 func beside(found []Route, to Route) []Route {
 	if to.Held != "" && len(found) > 0 && found[0].Held == "" {
 		return found

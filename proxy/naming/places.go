@@ -65,7 +65,8 @@ func PlaceURI(srv *toolbox.Server, uri string) string {
 	return AliasURI(srv, uri)
 }
 
-// OwnURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this server's.
+// OwnURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this
+// server's.
 func OwnURI(srv *toolbox.Server, uri string) (own string, ok bool) {
 	if own, ok := strings.CutPrefix(uri, AliasURI(srv, "")); ok {
 		return own, true
@@ -99,8 +100,8 @@ type Places struct {
 	wide    map[string][]*toolbox.Server // that have a template of any authority of a scheme
 }
 
-// NewPlaces makes the places of the pages of apps, and of uris and templates. The uris of a group, of one server, lead to it by themselves together or
-// not at all.
+// NewPlaces makes the places of the pages of apps, and of uris and templates. The uris of a group, of one server, lead
+// to it by themselves together or not at all.
 func NewPlaces(c *Claims, pages, items []Identity, groups [][]Identity) *Places {
 	p := &Places{
 		claims:  c,
@@ -194,7 +195,8 @@ func (p *Places) Give() bool {
 	return ok
 }
 
-// GivePages notes that a client is given the uris of pages in the definitions of tools, as give does for lists of resources.
+// GivePages notes that a client is given the uris of pages in the definitions of tools, as give does for lists of
+// resources.
 func (p *Places) GivePages() bool { return p.HoldAll(p.pages) }
 
 // HoldAll notes that a client is given uris.
@@ -333,8 +335,8 @@ func (p *Places) Alias(srv *toolbox.Server, uri string) (alias string, ok bool) 
 	return alias, ok
 }
 
-// NamesOf are the uris by which the client may know a resource of a server: its own, if that may lead there, and
-// the one that says whose it is.
+// NamesOf are the uris by which the client may know a resource of a server: its own, if that may lead there, and the
+// one that says whose it is.
 func (p *Places) NamesOf(srv *toolbox.Server, own string) []string {
 	names := []string{PlaceURI(srv, own)}
 	if p.Knows(srv, own) {

@@ -118,8 +118,8 @@ func (n *Spaces) Exposes(name string) (of Address, ok bool) {
 	return of, longest > 0
 }
 
-// claimable reports whether an exposed name may be one that the server has chosen, and is not workbench's to give, nor the full
-// form of what another server has.
+// claimable reports whether an exposed name may be one that the server has chosen, and is not workbench's to give, nor
+// the full form of what another server has.
 func (n *Spaces) claimable(of Address, name string) bool {
 	if meta.Reserved(name) && !n.direct {
 		return false

@@ -12,21 +12,17 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// Box is a toolbox of one client: servers of its own, and those that all
-// sessions share.
+// Box is a toolbox of one client: servers of its own, and those that all sessions share.
 type Box struct {
 	*toolbox.Toolbox                         // the client's own servers
 	content          atomic.Pointer[content] // all its servers
-	// listed says that its tools are in tools/list: it was opened by the
-	// client, or is marked to be open. settled says that its servers were
-	// waited for once; pinned, that the tools of it that are always listed were
-	// looked for; dormant, that it was made for these alone and is not opened.
-	// All are guarded by the shelf's mu.
+	// listed says that its tools are in tools/list: it was opened by the client, or is marked to be open. settled says
+	// that its servers were waited for once; pinned, that the tools of it that are always listed were looked for;
+	// dormant, that it was made for these alone and is not opened. All are guarded by the shelf's mu.
 	listed, settled, pinned, dormant bool
 }
 
-// content is what is in a toolbox by one configuration. It is replaced by a
-// reload and never changed.
+// content is what is in a toolbox by one configuration. It is replaced by a reload and never changed.
 type content struct {
 	description foreign.Lines
 	commons     *toolbox.Toolbox // the shared servers; nil if there are none
@@ -61,8 +57,7 @@ func (b *Box) Server(name string) (*toolbox.Server, bool) {
 	return servers[i], true
 }
 
-// open starts the servers that do not run and waits for all, or for those that
-// are named.
+// open starts the servers that do not run and waits for all, or for those that are named.
 func (b *Box) open(ctx context.Context, wait time.Duration, names ...string) error {
 	commons := b.content.Load().commons
 	if commons == nil {
@@ -85,8 +80,8 @@ func (b *Box) Await(ctx context.Context, wait time.Duration, names ...string) {
 	wg.Wait()
 }
 
-// AwaitInstall waits for the named server, or for any if none is named, as long as it installs, for which it has a time of its
-// own. It reports whether it waited for one.
+// AwaitInstall waits for the named server, or for any if none is named, as long as it installs, for which it has a time
+// of its own. It reports whether it waited for one.
 func (b *Box) AwaitInstall(ctx context.Context, name string) (waited bool) {
 	for _, srv := range b.Servers() {
 		if (name == "" || srv.Name == name) && srv.Status().State == toolbox.Installing {
@@ -100,8 +95,8 @@ func (b *Box) AwaitInstall(ctx context.Context, name string) (waited bool) {
 // Description says what the toolbox is for.
 func (b *Box) Description() foreign.Lines { return b.content.Load().description }
 
-// become makes the toolbox what the view says. It returns what is to be called
-// when no request is sent to the servers any more that are not in it now.
+// become makes the toolbox what the view says. It returns what is to be called when no request is sent to the servers
+// any more that are not in it now.
 func (b *Box) become(v *View) (retire []func()) {
 	cfg, _ := v.Cfg.Toolbox(b.Name)
 	gone := b.Update(Part(cfg, false))

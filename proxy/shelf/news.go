@@ -34,9 +34,9 @@ func (sh *Shelf) buildLocked() {
 	sh.routes.Store(st.build())
 }
 
-// update makes the routes anew after change, which is called with the lock held, and, if that says so, tells a legacy client
-// which of its lists are other than when it last heard of them. It reports whether the client is to read its tools: it was
-// told to, or is about to be given them.
+// update makes the routes anew after change, which is called with the lock held, and, if that says so, tells a legacy
+// client which of its lists are other than when it last heard of them. It reports whether the client is to read its
+// tools: it was told to, or is about to be given them.
 func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 	sh.mu.Lock()
 	announce := change()
@@ -55,7 +55,8 @@ func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 // announced are the lists that a legacy client knows or was told to read.
 type announced Lists
 
-// news says which lists to announce, and takes them as announced. What is new of one that the client awaits comes with it.
+// news says which lists to announce, and takes them as announced. What is new of one that the client awaits comes with
+// it.
 func (a announced) news(now Lists, awaited map[toolbox.Kind]int) (methods []string) {
 	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
 		if awaited[k] > 0 || bytes.Equal(a[k], now[k]) {
@@ -84,8 +85,7 @@ func begin(sh *Shelf, b *Box) {
 	b.dormant = false
 }
 
-// due reports whether the news of a reload are to be told now, and notes
-// it if they wait for the end of an opening.
+// due reports whether the news of a reload are to be told now, and notes it if they wait for the end of an opening.
 func (o *openings) due() bool {
 	o.overdue = o.under > 0
 	return !o.overdue
@@ -110,9 +110,9 @@ func (sh *Shelf) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	})
 }
 
-// Hand gives a list to the client, which has asked for it: the list that hand returns, once the toolboxes have opened that
-// open without being asked for, has all that is new until then, and no news of it are told meanwhile. Where ctx ends before,
-// the client may not have been given it.
+// Hand gives a list to the client, which has asked for it: the list that hand returns, once the toolboxes have opened
+// that open without being asked for, has all that is new until then, and no news of it are told meanwhile. Where ctx
+// ends before, the client may not have been given it.
 func (sh *Shelf) Hand(k toolbox.Kind, e eras.Era) (hand func(ctx context.Context) []byte) {
 	awaited := 0
 	if e.ListsMayChange() {

@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// OpenMarked opens the toolboxes that are open without being asked for, and waits until their servers are there or late. Later
-// it does nothing: a server that is missing then is announced when it is there,
-// and nobody is to wait for it at each list.
+// OpenMarked opens the toolboxes that are open without being asked for, and waits until their servers are there or
+// late. Later it does nothing: a server that is missing then is announced when it is there, and nobody is to wait for
+// it at each list.
 func (sh *Shelf) OpenMarked(ctx context.Context) {
 	v := sh.View()
 	var wg sync.WaitGroup
@@ -46,7 +46,8 @@ func (sh *Shelf) OpeningServers() (all []*toolbox.Server) {
 	return all
 }
 
-// Unsettled returns the marked toolboxes that were not opened to the end yet, and those whose pinned tools were not looked for.
+// Unsettled returns the marked toolboxes that were not opened to the end yet, and those whose pinned tools were not
+// looked for.
 func (sh *Shelf) Unsettled() []string {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -58,9 +59,8 @@ func (sh *Shelf) Unsettled() []string {
 	return append(names, v.unpinned(sh.boxes)...)
 }
 
-// Open opens a toolbox so that its tools are listed, waits for its servers,
-// or for those that are named, and, if announce is set, tells the client of its
-// changed lists, once. If it said anything of the tools, listed is closed when
+// Open opens a toolbox so that its tools are listed, waits for its servers, or for those that are named, and, if
+// announce is set, tells the client of its changed lists, once. If it said anything of the tools, listed is closed when
 // the client has read them.
 func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	begin(sh, b)

@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// Pinned tools are listed whether their toolboxes are open or not. Of a server that was seen before they are known without
-// starting it: its toolbox is made and stays dormant until one of its tools is called. One that was never seen is started once,
-// at the first list.
+// Pinned tools are listed whether their toolboxes are open or not. Of a server that was seen before they are known
+// without starting it: its toolbox is made and stays dormant until one of its tools is called. One that was never seen
+// is started once, at the first list.
 
 // findPinned looks for the pinned tools of a toolbox: in what is known of its servers, else by starting them.
 func findPinned(ctx context.Context, sh *Shelf, name string) {
@@ -52,8 +52,8 @@ func (sh *Shelf) dormant(name string) *Box {
 	return b
 }
 
-// Wake has the servers of a toolbox started without listing its tools, and waits for those that are named. What is pinned may
-// be other than it was known to be, which a client is told if announce is set.
+// Wake has the servers of a toolbox started without listing its tools, and waits for those that are named. What is
+// pinned may be other than it was known to be, which a client is told if announce is set.
 func (sh *Shelf) Wake(ctx context.Context, b *Box, announce bool, servers ...string) {
 	begin(sh, b)
 	_ = b.open(ctx, sh.View().Cfg.OpenTimeout, servers...) // it fails only when the session ends

@@ -16,8 +16,8 @@ import (
 // Lists are the JSON arrays of what a client sees.
 type Lists map[toolbox.Kind][]byte
 
-// Routes is what the client sees at one moment, in all eras. It is made anew
-// when something changes and never changed after.
+// Routes is what the client sees at one moment, in all eras. It is made anew when something changes and never changed
+// after.
 type Routes struct {
 	tools    *naming.Directory
 	prompts  *naming.Directory
@@ -202,8 +202,7 @@ func (r *Routes) Mirrored(name string) *mcp.Tool {
 	return r.mirrored[to.Identity()]
 }
 
-// render makes the JSON array of one list: the items' own bytes, with the name
-// replaced where the client sees another.
+// render makes the JSON array of one list: the items' own bytes, with the name replaced where the client sees another.
 func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, names map[naming.Identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {

@@ -20,8 +20,8 @@ var ErrClosed = errors.New("the session is closed")
 type Options struct {
 	New    func(config.Toolbox) *toolbox.Toolbox // makes the client's own part of a toolbox
 	Legacy func() bool                           // the client hears of changed lists without asking for it
-	// Changed is called after the routes were made anew, with the notifications that tell a legacy client which lists are
-	// other than before.
+	// Changed is called after the routes were made anew, with the notifications that tell a legacy client which lists
+	// are other than before.
 	Changed func(methods []string)
 	Begin   func(func(ctx context.Context))                  // has work done that nobody waits for
 	Retire  func(ctx context.Context, gone *toolbox.Toolbox) // ends a toolbox that is no longer in the configuration
@@ -63,8 +63,8 @@ func (sh *Shelf) View() *View { return sh.view.Load() }
 // Routes are what the client sees now.
 func (sh *Shelf) Routes() *Routes { return sh.routes.Load() }
 
-// Shut has no other toolbox made and no other view taken. It comes before the end of what Options.Begin begins: a toolbox that
-// a reload takes out later would be ended by nobody. Close follows.
+// Shut has no other toolbox made and no other view taken. It comes before the end of what Options.Begin begins: a
+// toolbox that a reload takes out later would be ended by nobody. Close follows.
 func (sh *Shelf) Shut() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -141,8 +141,8 @@ func (sh *Shelf) Box(name string) (*Box, error) {
 	return b, nil
 }
 
-// Absent returns the server of a toolbox whose exposed names begin as a name does and whose tools are not known because it
-// is not ready; nil if there is none.
+// Absent returns the server of a toolbox whose exposed names begin as a name does and whose tools are not known because
+// it is not ready; nil if there is none.
 func (sh *Shelf) Absent(name string) *toolbox.Server {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -158,8 +158,8 @@ func (sh *Shelf) Absent(name string) *toolbox.Server {
 	return nil
 }
 
-// Unread returns the servers that may have what a name stands for that begins with no server's: those of open toolboxes whose
-// names are left as they are, and whose tools are not known because they are not ready.
+// Unread returns the servers that may have what a name stands for that begins with no server's: those of open toolboxes
+// whose names are left as they are, and whose tools are not known because they are not ready.
 func Unread(sh *Shelf, name string) (all []*toolbox.Server) {
 	if _, derived := sh.Routes().spaces.Exposes(name); derived {
 		return nil

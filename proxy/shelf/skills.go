@@ -29,8 +29,8 @@ func (k *kept) groups(srv *toolbox.Server) (groups [][]naming.Identity) {
 	return groups
 }
 
-// NoteSkills remembers whose the uris of skills are, a slice for each skill of each server that has any, and nil for a server
-// that could not be asked. It gives the places that the client knows the skills by.
+// NoteSkills remembers whose the uris of skills are, a slice for each skill of each server that has any, and nil for a
+// server that could not be asked. It gives the places that the client knows the skills by.
 func (sh *Shelf) NoteSkills(servers []*toolbox.Server, lists [][][]string) *naming.Places {
 	sh.update(func() bool {
 		sh.skills.keep(servers, lists, !sh.closed)
@@ -68,7 +68,8 @@ func (ss skills) close() {
 	clear(ss)
 }
 
-// keep replaces what is kept of servers, and forgets those that are not among them; more says whether anything may be added.
+// keep replaces what is kept of servers, and forgets those that are not among them; more says whether anything may be
+// added.
 func (ss skills) keep(servers []*toolbox.Server, lists [][][]string, more bool) {
 	for srv, old := range ss {
 		if i := slices.Index(servers, srv); i < 0 || lists[i] != nil {

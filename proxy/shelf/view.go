@@ -61,8 +61,7 @@ func (v *View) Marked() []string {
 // isMarked reports whether a toolbox is listed to clients of both eras.
 func (v *View) isMarked(name string) bool { return slices.Contains(v.Marked(), name) }
 
-// plain reports whether the names of a server's items are left as they are,
-// where that is unambiguous.
+// plain reports whether the names of a server's items are left as they are, where that is unambiguous.
 func (v *View) plain(srv *toolbox.Server) bool {
 	if v.Direct != "" {
 		return true
@@ -112,7 +111,8 @@ func (v *View) shows(b *Box, k toolbox.Kind, changing bool) bool {
 	return k != toolbox.Tools || mode != config.ToolModeProxy
 }
 
-// boxes gives those that there are, in the order of the configuration, with those that were made for their pinned tools.
+// boxes gives those that there are, in the order of the configuration, with those that were made for their pinned
+// tools.
 func (v *View) boxes(of map[string]*Box) (all []*Box) {
 	for i := range v.Cfg.Toolboxes {
 		if b := of[v.Cfg.Toolboxes[i].Name]; b != nil {

@@ -1,5 +1,5 @@
-// Command sbom writes the bill of materials of a Go program as CycloneDX 1.6: the modules that the program itself says that it
-// was built from.
+// Command sbom writes the bill of materials of a Go program as CycloneDX 1.6: the modules that the program itself says
+// that it was built from.
 //
 //	go run ./release/sbom PROGRAM OUTPUT
 package main

@@ -233,8 +233,8 @@ func (c *client) post(line, id string, modern map[string]string) {
 	c.follow(req, id)
 }
 
-// follow makes a request of HTTP and judges each message of its response. What is too long is refused before its id is read,
-// so that the refusal has none.
+// follow makes a request of HTTP and judges each message of its response. What is too long is refused before its id is
+// read, so that the refusal has none.
 func (c *client) follow(req *http.Request, id string) {
 	c.mu.Lock()
 	session := c.session

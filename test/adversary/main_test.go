@@ -50,7 +50,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// What the program may need above what it needs by itself: with one hostile server, and with several or with hostile clients.
+// What the program may need above what it needs by itself: with one hostile server, and with several or with hostile
+// clients.
 const (
 	withOne  = 64 << 20
 	withMany = 256 << 20
@@ -65,8 +66,8 @@ const (
 // endAll is by how much sooner the program gives up what hangs at its end.
 const endAll = 250 * time.Millisecond
 
-// judge adds what shows only at the end of a run; slack is what a machine that does other things too may add
-// to times, beside what it was seen to pause for.
+// judge adds what shows only at the end of a run; slack is what a machine that does other things too may add to times,
+// beside what it was seen to pause for.
 func (w *world) judge(base int, slack time.Duration) {
 	allowed := withOne
 	if w.fiends > 1 || w.loud {
@@ -111,8 +112,8 @@ func (w *world) tell(t *testing.T, long bool) {
 	}
 }
 
-// TestAdversary plays few seeds, or, with WORKBENCH_ADVERSARY a duration, others for that long; WORKBENCH_ADVERSARY_SEED plays
-// one.
+// TestAdversary plays few seeds, or, with WORKBENCH_ADVERSARY a duration, others for that long;
+// WORKBENCH_ADVERSARY_SEED plays one.
 func TestAdversary(t *testing.T) {
 	seeds := []uint64{1, 5}
 	each, asked := time.Second, os.Getenv("WORKBENCH_ADVERSARY")

@@ -45,8 +45,8 @@ type program struct {
 	strays  int // replies that nobody waits for
 }
 
-// start starts the program with toolboxes of badchilds, a fault for each server's name, for each toolbox's name, and with
-// flags of serve.
+// start starts the program with toolboxes of badchilds, a fault for each server's name, for each toolbox's name, and
+// with flags of serve.
 func start(t *testing.T, boxes map[string]map[string]string, flags ...string) *program {
 	t.Helper()
 	return startWith(t, nil, boxes, flags...)

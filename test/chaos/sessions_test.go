@@ -24,8 +24,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// sessions makes sessions over HTTP, half of which their clients never end, and wants the memory back once they were idle
-// for a while. The front is in this process, because how long that is is no flag of the program.
+// sessions makes sessions over HTTP, half of which their clients never end, and wants the memory back once they were
+// idle for a while. The front is in this process, because how long that is is no flag of the program.
 func sessions(t *testing.T, tab *table) {
 	lives := times(400, 30_000)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -121,7 +121,8 @@ func (c *web) send(method, session, body string) (newSession, text string, err e
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	// The front closes connections that are not used, also while a request is on its way there: it is to be sent on another.
+	// The front closes connections that are not used, also while a request is on its way there: it is to be sent on
+	// another.
 	req.Header.Set("Idempotency-Key", "")
 	if session != "" {
 		req.Header.Set("Mcp-Session-Id", session)

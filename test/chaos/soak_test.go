@@ -26,8 +26,8 @@ type sample struct {
 // maxRecord is how many bytes the files of the record of calls may have.
 const maxRecord = 4 << 20
 
-// TestSoak loads the program with calls while its servers fail in all ways and each call is recorded in full, for as long as
-// WORKBENCH_SOAK says, and prints each minute what it holds, and how that grows by the hour.
+// TestSoak loads the program with calls while its servers fail in all ways and each call is recorded in full, for as
+// long as WORKBENCH_SOAK says, and prints each minute what it holds, and how that grows by the hour.
 func TestSoak(t *testing.T) {
 	how := 2 * time.Second
 	asked := os.Getenv("WORKBENCH_SOAK")

@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// turns kills the program again and again while a conversation is held with it. Each turn whose result came is kept, in one
-// store for all that were killed.
+// turns kills the program again and again while a conversation is held with it. Each turn whose result came is kept, in
+// one store for all that were killed.
 func turns(t *testing.T, tab *table) {
 	dir := t.TempDir()
 	config, file := filepath.Join(dir, "workbench-config.json"), filepath.Join(dir, "conversations.db")
@@ -55,8 +55,8 @@ func turns(t *testing.T, tab *table) {
 	tab.must(t, "stores found damaged afterwards", warnings, 0)
 }
 
-// untilKilled holds a conversation with a program until it is killed, at any moment, and returns the keys of the turns whose
-// results came.
+// untilKilled holds a conversation with a program until it is killed, at any moment, and returns the keys of the turns
+// whose results came.
 func untilKilled(t *testing.T, config string) (keys []string) {
 	t.Helper()
 	p := start(t, nil, "--config", config)

@@ -143,7 +143,8 @@ func turn(t *testing.T, by time.Duration) {
 			t.Fatal(err)
 		}
 	case err == nil && by > 0 && errors.Is(ended, store.ErrLost):
-		// As after a sleep of that length: the lease is over for others until it is renewed, and who has lost the turn learns it.
+		// As after a sleep of that length: the lease is over for others until it is renewed, and who has lost the turn
+		// learns it.
 	default:
 		t.Fatalf("a second turn began with %v, and the first one ended with %v: want one of them alone", err, ended)
 	}

@@ -27,8 +27,8 @@ func TestAsClient(t *testing.T) {
 	if os.Getenv(roleVariable) != "client" {
 		t.Skip("only the suite runs this")
 	}
-	// The suite starts the clients of a revision all at once. It answers nobody meanwhile, so none begins before the last of
-	// them is there. Then they take turns.
+	// The suite starts the clients of a revision all at once. It answers nobody meanwhile, so none begins before the
+	// last of them is there. Then they take turns.
 	if clients, err := strconv.Atoi(os.Getenv(clientsVariable)); err == nil {
 		f, err := os.CreateTemp(os.Getenv(placesVariable), "started-")
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/conformance/fixture"
 )
 
-// directly serves the fixture over HTTP without workbench, to see what it passes by itself. There is as much of the transport as
-// the fixture needs to be asked: sessions, replies in JSON, and the headers of 2026-07-28; no streams.
+// directly serves the fixture over HTTP without workbench, to see what it passes by itself. There is as much of the
+// transport as the fixture needs to be asked: sessions, replies in JSON, and the headers of 2026-07-28; no streams.
 func directly(tb testing.TB) string {
 	tb.Helper()
 	d := &direct{sessions: make(map[string]*directSession)}

@@ -42,8 +42,8 @@ func writeConfig(tb testing.TB, servers map[string]entry) string {
 	return path
 }
 
-// serve starts workbench over HTTP and returns its address, http://HOST:PORT. It ends with the test, by a signal, and must
-// leave nothing running.
+// serve starts workbench over HTTP and returns its address, http://HOST:PORT. It ends with the test, by a signal, and
+// must leave nothing running.
 func serve(tb testing.TB, config string) string {
 	tb.Helper()
 	mark := wiretest.Mark(tb)

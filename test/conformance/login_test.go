@@ -18,7 +18,8 @@ import (
 // metadataDocument is the client that a scenario about client metadata documents expects.
 const metadataDocument = "https://conformance-test.local/client-metadata.json"
 
-// suiteEntry is the entry of the suite's server in the configuration, with the client that the scenario registered for us.
+// suiteEntry is the entry of the suite's server in the configuration, with the client that the scenario registered for
+// us.
 func suiteEntry(tb testing.TB, scenario, url string) entry {
 	tb.Helper()
 	e := entry{"url": url}
@@ -64,12 +65,12 @@ func tokenFile(tb testing.TB, token string) string {
 	return path
 }
 
-// maxLogins is how often the user of this client does as workbench says. It is more than any scenario wants, so that it is
-// workbench that has to know when another login is of no use.
+// maxLogins is how often the user of this client does as workbench says. It is more than any scenario wants, so that it
+// is workbench that has to know when another login is of no use.
 const maxLogins = 5
 
-// callWithLogins calls the tool of a server that wants logins, as a user does: the call says what to run, the user runs it
-// and calls again.
+// callWithLogins calls the tool of a server that wants logins, as a user does: the call says what to run, the user runs
+// it and calls again.
 func (c *client) callWithLogins(config string) {
 	c.t.Helper()
 	for range maxLogins {

@@ -13,8 +13,8 @@ import (
 )
 
 // roleVariable makes of the test binary one of the programs that the tests need, "fixture" or "client"; binaryVariable
-// tells where workbench is, placesVariable where the clients of one run wait for each other, and clientsVariable how many
-// they are.
+// tells where workbench is, placesVariable where the clients of one run wait for each other, and clientsVariable how
+// many they are.
 const (
 	roleVariable    = "WORKBENCH_CONFORMANCE_ROLE"
 	binaryVariable  = "WORKBENCH_CONFORMANCE_BINARY"

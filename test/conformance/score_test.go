@@ -30,8 +30,8 @@ type scores struct {
 	lines []string
 }
 
-// judge takes the results of one run. It fails the test unless as many required scenarios passed as the revision has, and for
-// every check, required or not, that failed or warned. Nothing is expected to fail.
+// judge takes the results of one run. It fails the test unless as many required scenarios passed as the revision has,
+// and for every check, required or not, that failed or warned. Nothing is expected to fail.
 func (s *scores) judge(tb testing.TB, bed string, r revision, required []string, ran []scenario) {
 	tb.Helper()
 	passed, others, othersPassed := 0, 0, 0

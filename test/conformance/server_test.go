@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// withoutWorkbench has the fixture tried by itself as well. What it passes then changes with the fixture and the suite alone.
+// withoutWorkbench has the fixture tried by itself as well. What it passes then changes with the fixture and the suite
+// alone.
 var withoutWorkbench = flag.Bool("without-workbench", false, "try the scenarios that are not scored without workbench too, and not only through it")
 
-// TestServer: whoever calls workbench sees a conforming server, whatever way leads to the one behind it, and whatever state
-// its neighbours are in.
+// TestServer: whoever calls workbench sees a conforming server, whatever way leads to the one behind it, and whatever
+// state its neighbours are in.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := newSuite(t)
@@ -77,8 +78,9 @@ func TestServer(t *testing.T) {
 	t.Logf("scenarios of servers that passed:\n%s", table.String())
 }
 
-// neighbours are five servers that never say a word and five that end at once. Each session of the suite has servers of its
-// own and waits for them to be ready or not; what never will be is given up soon, so that all sessions take no minute.
+// neighbours are five servers that never say a word and five that end at once. Each session of the suite has servers of
+// its own and waits for them to be ready or not; what never will be is given up soon, so that all sessions take no
+// minute.
 func neighbours() map[string]entry {
 	servers := make(map[string]entry)
 	for i := range 5 {

@@ -64,8 +64,8 @@ type scenario struct {
 
 func (s scenario) ok() bool { return s.Passed > 0 && len(s.Problems) == 0 }
 
-// run runs a part of the suite, "server" or "client", to its end and returns what came of each scenario. That some failed
-// is no error here.
+// run runs a part of the suite, "server" or "client", to its end and returns what came of each scenario. That some
+// failed is no error here.
 func (s suite) run(tb testing.TB, env []string, part string, args ...string) []scenario {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Minute)

@@ -292,8 +292,8 @@ func TestTaskNews(t *testing.T) {
 			k := newTasker(t, true, &server)
 			mark := k.Mark()
 			until := time.Now().Add(patience)
-			// A subscription reaches a modern server after it was acknowledged here, so that a task may end unheard: then
-			// the next one is tried.
+			// A subscription reaches a modern server after it was acknowledged here, so that a task may end unheard:
+			// then the next one is tried.
 			for time.Now().Before(until) {
 				id := k.begin("confirm_delete", `{}`)
 				k.Request("subscriptions/listen", wiretest.Modern(fmt.Sprintf(`{"notifications":{"taskIds":[%q]}}`, id), k.capabilities))

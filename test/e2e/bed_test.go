@@ -34,8 +34,8 @@ type bed struct {
 	npm   string // the folder of the installed packages
 }
 
-// newBed lets the test run beside others, and skips it, or fails it where npm packages are required, when there is nothing
-// to test against.
+// newBed lets the test run beside others, and skips it, or fails it where npm packages are required, when there is
+// nothing to test against.
 func newBed(tb *testing.T) *bed {
 	tb.Helper()
 	tb.Parallel()
@@ -118,7 +118,8 @@ func (b *bed) server(name string) string {
 	return wiretest.JSON(map[string]any{"command": line[0], "args": line[1:], "env": b.environ(name)})
 }
 
-// config is a configuration with all servers in the toolbox dev, and everything alone in spare, which has no description.
+// config is a configuration with all servers in the toolbox dev, and everything alone in spare, which has no
+// description.
 func (b *bed) config(toolMode string) string {
 	entries := make([]string, 0, len(servers()))
 	for _, name := range servers() {
@@ -210,8 +211,8 @@ func decode[T any](tb testing.TB, what string, raw []byte) T {
 	return v
 }
 
-// open opens a toolbox as openOnce does, and again while its servers start: on a busy machine one is not always ready within
-// the ten seconds that an open waits for it.
+// open opens a toolbox as openOnce does, and again while its servers start: on a busy machine one is not always ready
+// within the ten seconds that an open waits for it.
 func open(tb testing.TB, c *wiretest.Client, toolbox string) opened {
 	tb.Helper()
 	for range 12 {
@@ -224,8 +225,8 @@ func open(tb testing.TB, c *wiretest.Client, toolbox string) opened {
 	return opened{}
 }
 
-// openOnce opens a toolbox with the meta tool and returns what it says. When it is told that the tools have changed it lists
-// them again, as clients do.
+// openOnce opens a toolbox with the meta tool and returns what it says. When it is told that the tools have changed it
+// lists them again, as clients do.
 func openOnce(tb testing.TB, c *wiretest.Client, toolbox string) opened {
 	tb.Helper()
 	from := c.Mark()

@@ -31,7 +31,8 @@ func (d *desk) call(operation, arguments string) string {
 	return decode[toolResult](d.tb, operation, d.client.Result("tools/call", params)).text()
 }
 
-// TestServedCommands: real servers are worked by commands through the program, in both eras, with nothing written for them.
+// TestServedCommands: real servers are worked by commands through the program, in both eras, with nothing written for
+// them.
 func TestServedCommands(t *testing.T) {
 	world := newBed(t)
 	notes := filepath.Join(world.files, "notes.txt")

@@ -15,8 +15,8 @@ import (
 // gatedText is a workflow whose only step a person has to agree to.
 const gatedText = `{"id":"gated","name":"Gated","description":"d","version":"1.0.0","steps":[{"id":"launch","title":"Launch","prompt":"Launch it.","requireConfirmation":true}]}`
 
-// TestGateThroughTypeScript: the official clients of both eras ask the person at the gate of a run, and what the person says counts.
-// Where they cannot, the run waits, and nothing that the agent says takes the person's place.
+// TestGateThroughTypeScript: the official clients of both eras ask the person at the gate of a run, and what the person
+// says counts. Where they cannot, the run waits, and nothing that the agent says takes the person's place.
 func TestGateThroughTypeScript(t *testing.T) {
 	b := newBed(t)
 	if err := os.WriteFile(filepath.Join(b.files, "gated.json"), []byte(gatedText), 0o600); err != nil {

@@ -16,8 +16,8 @@ func slow(name, duration string, steps int) string {
 	return fmt.Sprintf(`{"name":%q,"arguments":{"duration":%s,"steps":%d},"_meta":{"progressToken":"p"}}`, name, duration, steps)
 }
 
-// TestEndOfInput: at the end of its input the program answers what it was asked, stops its servers and exits with 0. It gives
-// up what takes longer than its end may, as on a busy machine: one of five ends is to be a good one.
+// TestEndOfInput: at the end of its input the program answers what it was asked, stops its servers and exits with 0. It
+// gives up what takes longer than its end may, as on a busy machine: one of five ends is to be a good one.
 func TestEndOfInput(t *testing.T) {
 	b := newBed(t)
 	const operation = "trigger-long-running-operation"
@@ -123,8 +123,8 @@ func TestSecondProgram(t *testing.T) {
 	first.Result("tools/call", `{"name":"use_tool","arguments":{"toolbox_name":"spare","tool_name":"echo","arguments":{"message":"hi"}}}`)
 }
 
-// TestServerDies: the call it dies in fails with the reason, and the next call finds it restarted. Its neighbours notice
-// nothing.
+// TestServerDies: the call it dies in fails with the reason, and the next call finds it restarted. Its neighbours
+// notice nothing.
 func TestServerDies(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the server's process is found by its environment, which only Linux shows")

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// TestLock locks the servers of npm and starts them again, as a client that can do everything, as one that can do nothing,
-// and from what was last seen: nothing that they say is taken for a change.
+// TestLock locks the servers of npm and starts them again, as a client that can do everything, as one that can do
+// nothing, and from what was last seen: nothing that they say is taken for a change.
 func TestLock(t *testing.T) {
 	b := newBed(t)
 	home := t.TempDir()

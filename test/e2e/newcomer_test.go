@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNewcomer does what docs/commands.md prints for a workflow of one's own, line by line in a shell, and compares what
-// comes of it. Only npx is ours: it runs the installed server instead of fetching it.
+// TestNewcomer does what docs/commands.md prints for a workflow of one's own, line by line in a shell, and compares
+// what comes of it. Only npx is ours: it runs the installed server instead of fetching it.
 func TestNewcomer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the lines are those of a shell")

@@ -24,8 +24,8 @@ func TestOpenAnnounces(t *testing.T) {
 	for _, mode := range []string{"auto", "dynamic"} {
 		t.Run(mode, func(t *testing.T) {
 			b := b.in(t)
-			// The result waits a second for the list. On a machine that is busy with other tests one of five clients is to be
-			// as fast as that.
+			// The result waits a second for the list. On a machine that is busy with other tests one of five clients is
+			// to be as fast as that.
 			for n := 1; !announcedInOrder(t, b.workbench(b.config(mode), wiretest.Options{})); n++ {
 				if n == 5 {
 					t.Fatal("none of five clients had the new list before the open result")

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// TestRunsThrough: workflows are prompts and runs resources of the built-in server, which clients reach as those of other servers,
-// under the uris that the server gives them, in both eras.
+// TestRunsThrough: workflows are prompts and runs resources of the built-in server, which clients reach as those of
+// other servers, under the uris that the server gives them, in both eras.
 func TestRunsThrough(t *testing.T) {
 	b := newBed(t)
 	config := fmt.Sprintf(`{"toolboxes": {"dev": {"description": "d", "open": true, "mcpServers": {"flows": {"builtin": "workflow"}, "everything": %s}}}}`, b.server("everything"))

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// TestTrustInClient: a client's user is shown what the project of the folder would start, agrees, and its toolbox can be
-// opened in the same session.
+// TestTrustInClient: a client's user is shown what the project of the folder would start, agrees, and its toolbox can
+// be opened in the same session.
 func TestTrustInClient(t *testing.T) {
 	b := newBed(t)
 	project := t.TempDir()

@@ -135,7 +135,8 @@ func TestTypeScript(t *testing.T) {
 	}
 }
 
-// checkAnnounced wants the client's handler for changed lists to have been given the list that the client gets when it asks.
+// checkAnnounced wants the client's handler for changed lists to have been given the list that the client gets when it
+// asks.
 func checkAnnounced(t *testing.T, lines []line) {
 	t.Helper()
 	changed := slices.IndexFunc(lines, func(l line) bool { return l.Changed == "tools" })

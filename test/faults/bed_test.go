@@ -160,7 +160,8 @@ func (o opened) about(server string) string {
 	return ""
 }
 
-// open opens the toolbox, listing the tools when they are said to have changed, and takes stock of what the program holds.
+// open opens the toolbox, listing the tools when they are said to have changed, and takes stock of what the program
+// holds.
 func (b *bed) open() opened {
 	b.t.Helper()
 	from := b.Mark()

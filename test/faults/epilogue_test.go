@@ -181,8 +181,8 @@ func memory(pid int, key string) int {
 	return kb << 10
 }
 
-// How much more memory a process may have: where messages are long, and where they are short. The floods of both kinds would be
-// more than that, if they were kept.
+// How much more memory a process may have: where messages are long, and where they are short. The floods of both kinds
+// would be more than that, if they were kept.
 const (
 	much   = 64 << 20
 	little = 32 << 20

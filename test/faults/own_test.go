@@ -54,9 +54,9 @@ func TestFaultB1_EndOfInput(t *testing.T) {
 	})
 }
 
-// ends wants the program to end soon with that exit status, and nothing to be left of what it started. It returns how long
-// that took, and whether the program gave up waiting, as it does after 1.9 s: on a machine that is busy with other tests that is
-// no fault, and inTime is for those that hang.
+// ends wants the program to end soon with that exit status, and nothing to be left of what it started. It returns how
+// long that took, and whether the program gave up waiting, as it does after 1.9 s: on a machine that is busy with other
+// tests that is no fault, and inTime is for those that hang.
 func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 	b.t.Helper()
 	began := time.Now()
@@ -76,9 +76,9 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 	return took, gaveUp
 }
 
-// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The machine
-// may be busy with other tests: one of three ends is to be so, unless the end of a program that has nothing to wait for takes
-// long too.
+// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The
+// machine may be busy with other tests: one of three ends is to be so, unless the end of a program that has nothing to
+// wait for takes long too.
 func inTime(t *testing.T, prepare func(again bool) *bed) {
 	t.Helper()
 	const most = 2500 * time.Millisecond
@@ -355,8 +355,8 @@ func TestFaultB17_LittleMemory(t *testing.T) {
 	b.works()
 }
 
-// Nothing but the protocol goes to stdout: that each line is a message is checked by wiretest in every case, and that no
-// other code than the program's front can write there is seen in the code.
+// Nothing but the protocol goes to stdout: that each line is a message is checked by wiretest in every case, and that
+// no other code than the program's front can write there is seen in the code.
 func TestFaultB18_OutputIsProtocol(t *testing.T) {
 	b := newBed(t, "junk", setup{level: "debug", env: []string{"GODEBUG=inittrace=1"}})
 	b.answers(b.fault(), "done")

@@ -23,8 +23,8 @@ func newLoginBed(t *testing.T, r *badremote) *bed {
 	return b
 }
 
-// A token that is refused is renewed once, and the request sent again. One that cannot be renewed is a matter for a person,
-// and nothing is asked again and again until they have logged in.
+// A token that is refused is renewed once, and the request sent again. One that cannot be renewed is a matter for a
+// person, and nothing is asked again and again until they have logged in.
 func TestFaultF2_Unauthorized(t *testing.T) {
 	r := new(badremote)
 	b := newLoginBed(t, r)

@@ -15,7 +15,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// unready wants a remote server that cannot be reached to say why, and to be tried again; the url is what is wrong with it.
+// unready wants a remote server that cannot be reached to say why, and to be tried again; the url is what is wrong with
+// it.
 func unready(t *testing.T, how setup, pieces ...string) {
 	t.Helper()
 	how.unready = true

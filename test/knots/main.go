@@ -2,11 +2,11 @@
 //
 //	go run ./test/knots [-ties] [package pattern]…
 //
-// A file reaches another of its package if it names a type, function, method, field, variable or constant that is declared
-// there. A knot is a largest set of files that all reach each other, by way of others too: nobody can read one of them alone.
-// A type is listed from 31 methods on, or 13 fields below one mutex, which by our custom guards them. Tests are not counted.
-// With -ties the names are printed by which the files of each largest knot reach each other: what to move to undo it.
-// The command measures, and never fails for what it finds.
+// A file reaches another of its package if it names a type, function, method, field, variable or constant that is
+// declared there. A knot is a largest set of files that all reach each other, by way of others too: nobody can read one
+// of them alone. A type is listed from 31 methods on, or 13 fields below one mutex, which by our custom guards them.
+// Tests are not counted. With -ties the names are printed by which the files of each largest knot reach each other:
+// what to move to undo it. The command measures, and never fails for what it finds.
 package main
 
 import (

@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// exampleApps are servers of the official examples of MCP Apps, the digests of their pages, and the folder of the packages: two have
-// the same tool and the same uri of a page.
+// exampleApps are servers of the official examples of MCP Apps, the digests of their pages, and the folder of the
+// packages: two have the same tool and the same uri of a page.
 func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string, modules string) {
 	t.Helper()
 	modules, err := filepath.Abs(filepath.Join("..", "npm", "node_modules"))
@@ -50,8 +50,8 @@ func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string,
 	return servers, pages, modules
 }
 
-// The examples of MCP Apps behind one toolbox show their own pages in a host, and what the pages ask is answered by their own
-// servers: of two that cannot be told apart, if the host shows one of them.
+// The examples of MCP Apps behind one toolbox show their own pages in a host, and what the pages ask is answered by
+// their own servers: of two that cannot be told apart, if the host shows one of them.
 func TestApps(t *testing.T) {
 	w := newWorld(t, "")
 	servers, pages, modules := exampleApps(t)
@@ -70,8 +70,8 @@ func TestApps(t *testing.T) {
 		}
 	}}
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more of it,
-		// and the proxy then closes the connection that it reads the reply from.
+		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more
+		// of it, and the proxy then closes the connection that it reads the reply from.
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			t.Error(err)
 		}

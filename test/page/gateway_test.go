@@ -29,7 +29,8 @@ func (tb *tab) comeIn(token string) {
 	tb.press("Log in")
 }
 
-// On a gateway those with admin rights see all of it, and others what their token is for; whose token is revoked is out.
+// On a gateway those with admin rights see all of it, and others what their token is for; whose token is revoked is
+// out.
 func TestTheGatewayKeepsUsersApart(t *testing.T) {
 	w := newWorld(t, "")
 	one := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"one": server("tools=echo", "silent=prompts/list")}})

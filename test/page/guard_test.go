@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The address lets in once: it is gone from the address line, a stolen one is of no use, and the tab that came in goes on
-// after it was loaded anew.
+// The address lets in once: it is gone from the address line, a stolen one is of no use, and the tab that came in goes
+// on after it was loaded anew.
 func TestTheAddressLetsInOnce(t *testing.T) {
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	address := w.ui()

@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// A server that dies in the midst of a call is found and the call is repeated by three clicks. The pictures of docs/ are made here.
+// A server that dies in the midst of a call is found and the call is repeated by three clicks. The pictures of docs/
+// are made here.
 func TestThreeClicksToTheCause(t *testing.T) {
 	w := newWorld(t, "")
 	files := func(name string) map[string]any { return server("tool=" + tool(name, "path")) }

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// What a server wants to know during a call is asked on the page, whether the server runs for a client or for the page, and
-// whichever revision it speaks; who goes away has cancelled.
+// What a server wants to know during a call is asked on the page, whether the server runs for a client or for the page,
+// and whichever revision it speaks; who goes away has cancelled.
 func TestAServerAsksOnThePage(t *testing.T) {
 	w := newWorld(t, "")
 	w.write(wiretest.JSON(map[string]any{"toolboxes": map[string]any{

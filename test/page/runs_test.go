@@ -23,7 +23,8 @@ steps:
     prompt: Where shall the report go?
 `
 
-// A run of a workflow is on the page with all that happened in it, what it asks is answered there, and the agent goes on.
+// A run of a workflow is on the page with all that happened in it, what it asks is answered there, and the agent goes
+// on.
 func TestARunIsAnsweredOnThePage(t *testing.T) {
 	w := newWorld(t, `{"toolboxes": {"box": {"mcpServers": {"workflow": {"builtin": "workflow", "workflows": ["workflows"]}}}}}`)
 	if err := os.MkdirAll(w.path("workflows"), 0o700); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A server that fails is shown with its cause, and once that is mended a button has it tried again at once. A workbench that
-// ends goes from the page, and one that comes is there, without a new look.
+// A server that fails is shown with its cause, and once that is mended a button has it tried again at once. A workbench
+// that ends goes from the page, and one that comes is there, without a new look.
 func TestAFailingServerIsMended(t *testing.T) {
 	w := newWorld(t, "")
 	fails := server("tools=echo", "needs="+w.path("database"))

@@ -27,7 +27,8 @@ func (tb *tab) fill(label, value string) {
 		el.dispatchEvent(new Event("input", {bubbles: true})); el.dispatchEvent(new Event("change", {bubbles: true})); })()`, find, wiretest.JSON(value)))
 }
 
-// A tool is called by the form that is made from its schema, the call is seen as it happens, and a failure is found by it alone.
+// A tool is called by the form that is made from its schema, the call is seen as it happens, and a failure is found by
+// it alone.
 func TestACallIsMadeByTheForm(t *testing.T) {
 	w := newWorld(t, "")
 	w.write(configOf(map[string]any{"one": server("tools=iserror,result,exit", `tool={"name":"echo","description":"Says it back.","inputSchema":`+strings.ReplaceAll(schema, "\n", "")+`}`)}))

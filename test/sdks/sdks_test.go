@@ -223,7 +223,8 @@ func (c client) tells(logs bool) {
 	}
 	tell := func() { c.says("tools/call", `{"name":"tell","arguments":{}`+meta+`}`, "told") }
 	tell()
-	// What a server says on a stream of its own may come behind the reply, when no request of a modern client is there to hear it.
+	// What a server says on a stream of its own may come behind the reply, when no request of a modern client is there
+	// to hear it.
 	for tries := 0; c.modern && logs && tries < 1000 && !c.heard(from, "notifications/message"); tries++ {
 		tell()
 	}

@@ -101,8 +101,8 @@ func (b *bed) write(path, text string) {
 	}
 }
 
-// user is a model that opens a toolbox and then calls each of its tools once, as far as it was told of them: by the name
-// under which the agent offers it, else through workbench_use_tool.
+// user is a model that opens a toolbox and then calls each of its tools once, as far as it was told of them: by the
+// name under which the agent offers it, else through workbench_use_tool.
 type user struct {
 	box     string
 	servers map[string][]string // the tools of the toolbox by server
@@ -294,9 +294,9 @@ type opening struct {
 	agents           []string // what each agent made of it
 }
 
-// TestAgents opens the toolboxes of the fleet, wants each answer to keep within its budget, and has each agent, driven by a
-// scripted model, open every one of them and call all of its tools. Behind workbench are then stand-ins for the servers,
-// which define the same tools: they answer with what they were called with.
+// TestAgents opens the toolboxes of the fleet, wants each answer to keep within its budget, and has each agent, driven
+// by a scripted model, open every one of them and call all of its tools. Behind workbench are then stand-ins for the
+// servers, which define the same tools: they answer with what they were called with.
 func TestAgents(t *testing.T) {
 	b := newBed(t)
 	openings := b.openings(t)
@@ -380,8 +380,8 @@ func (o *opening) names(tb testing.TB) map[string][]string {
 	return names
 }
 
-// standIns is a configuration with the same toolboxes, of servers that only define the same tools. No tool says what its
-// results look like: some agents take a result that does not look so for a failure.
+// standIns is a configuration with the same toolboxes, of servers that only define the same tools. No tool says what
+// its results look like: some agents take a result that does not look so for a failure.
 func (b *bed) standIns(t *testing.T, openings []*opening) string {
 	t.Helper()
 	self, err := os.Executable()

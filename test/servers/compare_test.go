@@ -14,8 +14,8 @@ import (
 // alias finds the uris by which workbench tells pages and skills apart that two servers have.
 var alias = regexp.MustCompile(`"(ui|skill)://wb-[0-9a-f]+/`)
 
-// checkLists wants every item of every list to be the server's own, byte by byte, but for the names and uris that were made
-// distinct.
+// checkLists wants every item of every list to be the server's own, byte by byte, but for the names and uris that were
+// made distinct.
 func (s *session) checkLists(t *testing.T, r *row) {
 	t.Helper()
 	o := r.observation
@@ -96,8 +96,8 @@ func (s *session) seen(t *testing.T, o observation, q question) string {
 	}
 }
 
-// checkUnknown wants a tool that is nowhere to be refused by workbench, in the way of the protocol where a name is called
-// and in a way that a model can read where workbench_use_tool is.
+// checkUnknown wants a tool that is nowhere to be refused by workbench, in the way of the protocol where a name is
+// called and in a way that a model can read where workbench_use_tool is.
 func (s *session) checkUnknown(t *testing.T, r *row) {
 	t.Helper()
 	o := r.observation

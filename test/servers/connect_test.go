@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// The agents find the entry that workbench connect has written, start workbench by it, and lose it by workbench disconnect.
-// Codex tells of an entry without starting it.
+// The agents find the entry that workbench connect has written, start workbench by it, and lose it by workbench
+// disconnect. Codex tells of an entry without starting it.
 func TestConnect(t *testing.T) {
 	b := newBed(t)
 	home := t.TempDir()

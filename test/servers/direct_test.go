@@ -76,8 +76,8 @@ func (d *direct) leave() {
 	})
 }
 
-// hello shakes hands as a client of the era does. It returns the revision agreed on, the capabilities of the server and, if
-// it knows no handshake but the older one, how it refused the newer.
+// hello shakes hands as a client of the era does. It returns the revision agreed on, the capabilities of the server
+// and, if it knows no handshake but the older one, how it refused the newer.
 func (d *direct) hello(tb testing.TB, modern bool, ours string) (version string, theirs map[string]json.RawMessage, refusal *wiretest.Error) {
 	tb.Helper()
 	c := d.Client.In(tb)

@@ -28,8 +28,8 @@ func (b *bed) fleet() []server {
 	return slices.Concat(b.reference(), b.browsers(), b.code(), b.others(), b.extended())
 }
 
-// extended are servers with extensions: apps, of which two have one uri for their pages, and skills, of which two have one uri
-// too. The servers of skills are made of the official SDK.
+// extended are servers with extensions: apps, of which two have one uri for their pages, and skills, of which two have
+// one uri too. The servers of skills are made of the official SDK.
 func (b *bed) extended() []server {
 	app := func(name string, calls ...call) server {
 		return server{toolbox: "apps", name: name, file: "@modelcontextprotocol/server-" + name + "/dist/index.js", args: []string{"--stdio"}, calls: calls}

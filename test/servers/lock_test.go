@@ -43,8 +43,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// wantAgreed opens all toolboxes beside a lock file and wants no server to be other than was agreed to, whichever client
-// it is told of.
+// wantAgreed opens all toolboxes beside a lock file and wants no server to be other than was agreed to, whichever
+// client it is told of.
 func (b *bed) wantAgreed(t *testing.T, config, capabilities string, modern bool) {
 	t.Helper()
 	p := b.serve(t, config)

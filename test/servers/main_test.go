@@ -18,8 +18,8 @@ const (
 	runVariable = "WORKBENCH_SERVERS"
 	// binaryVariable tells the test where TestMain put the program.
 	binaryVariable = "WORKBENCH_SERVERS_BINARY"
-	// toolsVariable makes the test binary a server: it names a file with the definitions of its tools, each of which answers
-	// with what it was called with.
+	// toolsVariable makes the test binary a server: it names a file with the definitions of its tools, each of which
+	// answers with what it was called with.
 	toolsVariable = "WORKBENCH_SERVERS_TOOLS"
 )
 

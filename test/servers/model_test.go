@@ -36,8 +36,8 @@ type script interface {
 	next(t turn) []use
 }
 
-// model serves a script over the protocols of model vendors: messages, responses, and chat completions. What has no tools,
-// such as the wish for a title, is answered with a word.
+// model serves a script over the protocols of model vendors: messages, responses, and chat completions. What has no
+// tools, such as the wish for a title, is answered with a word.
 type model struct {
 	*httptest.Server
 	script script

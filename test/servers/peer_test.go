@@ -65,8 +65,8 @@ func outcome(m wiretest.Message) []byte {
 	return m.Result
 }
 
-// plain is an outcome without what revision 2026-07-28 says of results as such, so that it can be compared with one of an
-// earlier revision.
+// plain is an outcome without what revision 2026-07-28 says of results as such, so that it can be compared with one of
+// an earlier revision.
 func plain(tb testing.TB, outcome []byte) []byte {
 	tb.Helper()
 	members := decode[map[string]json.RawMessage](tb, "outcome", outcome)

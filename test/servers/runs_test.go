@@ -36,7 +36,8 @@ steps:
   - {id: report, title: Report, prompt: Say what has changed.}
 `
 
-// A walker is a model that starts the workflow in one chat, or finds the run by words in another, and does what it is told.
+// A walker is a model that starts the workflow in one chat, or finds the run by words in another, and does what it is
+// told.
 type walker struct {
 	words string // to find the run by; "" to start one
 	kill  int    // ends everything before this call; 0 for never
@@ -100,8 +101,8 @@ func (w *walker) next(t turn) []use {
 	return []use{one}
 }
 
-// TestRunInAgents starts a run in a chat of each agent, kills agent and workbench in the middle, goes on in a new chat with one call
-// that finds the run by words, has a person agree at a terminal, and finishes. The record shows all that.
+// TestRunInAgents starts a run in a chat of each agent, kills agent and workbench in the middle, goes on in a new chat
+// with one call that finds the run by words, has a person agree at a terminal, and finishes. The record shows all that.
 func TestRunInAgents(t *testing.T) {
 	b := newBed(t)
 	for _, a := range agents() {

@@ -1,5 +1,6 @@
-// Command underload runs the tests of the project many times on a quiet machine, beside busy loops, and with every sync of
-// a file slowed down, and prints how many runs were green. A test that expects a speed of the machine shows itself here.
+// Command underload runs the tests of the project many times on a quiet machine, beside busy loops, and with every sync
+// of a file slowed down, and prints how many runs were green. A test that expects a speed of the machine shows itself
+// here.
 //
 //	go run ./test/underload            20 quiet runs, 5 beside two busy loops, 5 with syncs slowed by 5 ms
 //	go run ./test/underload -quiet 1 -busy 0 -sync 0 ./toolbox

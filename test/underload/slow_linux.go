@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slowSyncs makes the words that, put in front of a command, slow each sync of that command and of all that it starts. A
-// filter of system calls (seccomp_unotify(2)) tells this process of each sync, which lets it go on after the delay.
+// slowSyncs makes the words that, put in front of a command, slow each sync of that command and of all that it starts.
+// A filter of system calls (seccomp_unotify(2)) tells this process of each sync, which lets it go on after the delay.
 func slowSyncs(delay time.Duration) (prefix []string, end func(), err error) {
 	self, err := os.Executable()
 	if err != nil {

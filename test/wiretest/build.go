@@ -13,9 +13,10 @@ import (
 	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
-// Build puts commands of this module, named by their folders as in "cmd/workbench", into dir, as they are shipped. Each is
-// called like the last element of its folder. The test packages that run at the same time or one after another share what
-// is built: it stays in the module's bin/tests, where the go command sees whether it is still what the sources say.
+// Build puts commands of this module, named by their folders as in "cmd/workbench", into dir, as they are shipped. Each
+// is called like the last element of its folder. The test packages that run at the same time or one after another share
+// what is built: it stays in the module's bin/tests, where the go command sees whether it is still what the sources
+// say.
 func Build(dir string, folders ...string) error {
 	mod, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -49,7 +50,8 @@ func Build(dir string, folders ...string) error {
 	return nil
 }
 
-// copyFile copies a program: one that is built anew takes the place of the shared one, and tests may do to theirs what they want.
+// copyFile copies a program: one that is built anew takes the place of the shared one, and tests may do to theirs what
+// they want.
 func copyFile(to, from string) error {
 	in, err := os.Open(from)
 	if err != nil {

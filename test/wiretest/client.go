@@ -22,8 +22,8 @@ type Client struct {
 
 // Options say how a Client behaves. The zero value refuses every request but ping and waits 30 seconds at most.
 type Options struct {
-	// Answer replies to what the other side asks: roots/list, sampling/createMessage, elicitation/create.
-	// Nil refuses with -32601. It runs on a goroutine of its own for each request; ping does not reach it.
+	// Answer replies to what the other side asks: roots/list, sampling/createMessage, elicitation/create. Nil refuses
+	// with -32601. It runs on a goroutine of its own for each request; ping does not reach it.
 	Answer Answer
 	// Limit bounds each single wait; zero means two minutes.
 	Limit time.Duration

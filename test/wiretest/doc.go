@@ -2,10 +2,10 @@
 // test, keeps every line of both directions in order, and decodes no more than the envelope. What an SDK would repair,
 // reorder or hide stays visible.
 //
-// A test starts a command with [Start], or joins two streams with [New], shakes hands with [Client.Initialize] (2025-11-25
-// and before) or puts [Modern] metadata on its requests (2026-07-28), and asserts on [Message] values and on the
-// [Client.Transcript]. [Diff] and [Same] compare JSON without rounding a number; [Mark] sees to it that no process outlives
-// the test.
+// A test starts a command with [Start], or joins two streams with [New], shakes hands with [Client.Initialize]
+// (2025-11-25 and before) or puts [Modern] metadata on its requests (2026-07-28), and asserts on [Message] values and
+// on the [Client.Transcript]. [Diff] and [Same] compare JSON without rounding a number; [Mark] sees to it that no
+// process outlives the test.
 //
 //	         Send, Call, Notify                  roots/list, sampling/createMessage, …
 //	test ───────────────────────▶ other side ─────────────────────────▶ Answer

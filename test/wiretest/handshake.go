@@ -37,7 +37,8 @@ func Modern(params, capabilities string) string {
 	return "{" + meta + "," + rest
 }
 
-// Request writes a request with that id token, or a notification where id is empty. Params is JSON text; empty means none.
+// Request writes a request with that id token, or a notification where id is empty. Params is JSON text; empty means
+// none.
 func Request(id, method, params string) string {
 	line := `{"jsonrpc":"2.0",`
 	if id != "" {
@@ -50,7 +51,8 @@ func Request(id, method, params string) string {
 	return line + "}"
 }
 
-// JSON encodes a value for the text of params. It panics for a value that JSON cannot hold, which is a mistake in the test.
+// JSON encodes a value for the text of params. It panics for a value that JSON cannot hold, which is a mistake in the
+// test.
 func JSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // Diff says where two JSON texts first differ as documents, as "$.content[0].text: got … want …", and is empty when
-// they are the same. The order of members does not count; the text of a number does, so 1.0 is not 1 and no digit is lost.
+// they are the same. The order of members does not count; the text of a number does, so 1.0 is not 1 and no digit is
+// lost.
 func Diff(got, want []byte) string {
 	g, err := decode(got)
 	if err != nil {

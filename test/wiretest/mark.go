@@ -12,8 +12,9 @@ import (
 )
 
 // Mark returns an environment entry, KEY=VALUE, that no other test has, for the processes that the test starts and for
-// the servers they start. When the test ends, after all it registered later was cleaned up, a process that still carries
-// the entry fails the test and is killed. Only Linux shows a process's environment: elsewhere nothing is checked.
+// the servers they start. When the test ends, after all it registered later was cleaned up, a process that still
+// carries the entry fails the test and is killed. Only Linux shows a process's environment: elsewhere nothing is
+// checked.
 func Mark(tb testing.TB) string {
 	tb.Helper()
 	mark := "WORKBENCH_TEST_MARK=" + rand.Text()

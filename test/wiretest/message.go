@@ -38,8 +38,8 @@ func (m *Message) IsNotification(method string) bool { return m.Method == method
 // IsReply reports whether the message answers the request with exactly that id token.
 func (m *Message) IsReply(id string) bool { return m.Method == "" && string(m.ID) == id }
 
-// Parse takes a line apart. It is stricter than encoding/json, which would overlook what a test must see: keys count
-// in their exact case, and an envelope key that comes twice is an error.
+// Parse takes a line apart. It is stricter than encoding/json, which would overlook what a test must see: keys count in
+// their exact case, and an envelope key that comes twice is an error.
 func Parse(line []byte) (Message, error) {
 	m := Message{Raw: line}
 	members, err := envelope(line)

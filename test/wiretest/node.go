@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// NodeCache is the environment variable that says where Node keeps what it compiled. A server behind workbench has it only
-// where its configuration says so.
+// NodeCache is the environment variable that says where Node keeps what it compiled. A server behind workbench has it
+// only where its configuration says so.
 const NodeCache = "NODE_COMPILE_CACHE"
 
-// Node finds the Node that runs the packages of test/npm for a test package beside it: the one that is installed among them,
-// which is for Linux x64 alone, or the one of the system. Tests start it hundreds of times: from here on its processes
-// share what they compile, which Node 22 can and which saves half of a start.
+// Node finds the Node that runs the packages of test/npm for a test package beside it: the one that is installed among
+// them, which is for Linux x64 alone, or the one of the system. Tests start it hundreds of times: from here on its
+// processes share what they compile, which Node 22 can and which saves half of a start.
 func Node() (path string, version int, err error) {
 	n := findNode()
 	return n.path, n.version, n.err

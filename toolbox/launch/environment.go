@@ -30,9 +30,8 @@ func Environment(cfg config.Server, ours []string) []string {
 	return declare(env, cfg.Env)
 }
 
-// declare adds what a server's configuration declares to an environment and
-// takes out what it replaces: of two entries with one name most programs see
-// the first, getenv among them, and others the last.
+// declare adds what a server's configuration declares to an environment and takes out what it replaces: of two entries
+// with one name most programs see the first, getenv among them, and others the last.
 func declare(env []string, declarations map[string]string) []string {
 	var kvs []string
 	for _, kv := range env {

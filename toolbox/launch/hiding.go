@@ -11,8 +11,8 @@ import (
 type Hiding struct {
 	replacer *strings.Replacer
 	values   []string
-	// sensitive are those that no file has either, as they stand in JSON: the rest are variables whose names say nothing of
-	// secrets, such as localhost.
+	// sensitive are those that no file has either, as they stand in JSON: the rest are variables whose names say
+	// nothing of secrets, such as localhost.
 	sensitive *strings.Replacer
 	masks     *mask.Set
 }

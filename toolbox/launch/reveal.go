@@ -15,8 +15,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
-// Reveal returns a configuration with its secrets and files of variables put in, and what hides them. They are looked up for
-// each start, and nobody but that start is given them; masks are told them. find looks secrets up, and may be nil.
+// Reveal returns a configuration with its secrets and files of variables put in, and what hides them. They are looked
+// up for each start, and nobody but that start is given them; masks are told them. find looks secrets up, and may be
+// nil.
 func Reveal(ctx context.Context, cfg config.Server, environ []string, find func(context.Context, config.Secret) (string, error),
 	masks *mask.Set) (config.Server, *Hiding, error) {
 	env, err := FileVariables(cfg.EnvFile, environ)
@@ -75,8 +76,8 @@ func tell(masks *mask.Set, values map[string]string, as string) {
 	}
 }
 
-// Tell has the secrets that stand in the configuration of a server masked in what is kept of calls: what its headers have,
-// the variables and arguments whose names say that they are some, and what of its address is secret.
+// Tell has the secrets that stand in the configuration of a server masked in what is kept of calls: what its headers
+// have, the variables and arguments whose names say that they are some, and what of its address is secret.
 func Tell(masks *mask.Set, cfg *config.Server) {
 	secret := append(mask.InArguments(cfg.Args), mask.InAddress(cfg.URL)...)
 	for name, value := range cfg.Headers {

@@ -31,8 +31,8 @@ type Sandbox struct {
 	env     []string
 }
 
-// PlanSandbox says what the sandbox of a server of a toolbox comes to; nil if it has none. environ is the environment of
-// workbench, and folder the one that the folders of the servers' own are in. Nothing is made or changed.
+// PlanSandbox says what the sandbox of a server of a toolbox comes to; nil if it has none. environ is the environment
+// of workbench, and folder the one that the folders of the servers' own are in. Nothing is made or changed.
 func PlanSandbox(box string, cfg config.Server, environ []string, folder string) (*Sandbox, error) {
 	if cfg.Sandbox.Preset == "" {
 		return nil, nil
@@ -72,8 +72,8 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 	}, nil
 }
 
-// Child is what starts the process of a server of a toolbox, in its sandbox if it has one. environ and folder are those of
-// [PlanSandbox].
+// Child is what starts the process of a server of a toolbox, in its sandbox if it has one. environ and folder are those
+// of [PlanSandbox].
 func Child(box string, cfg config.Server, environ []string, folder string) (child.Spec, error) {
 	spec := child.Spec{Command: cfg.Command, Args: cfg.Args, Env: Environment(cfg, environ), Dir: cfg.Cwd}
 	plan, err := PlanSandbox(box, cfg, environ, folder)

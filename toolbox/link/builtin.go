@@ -8,11 +8,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// builtin speaks to a server inside this process. A session takes one
-// message at a time and none after its Close, so what comes while it is at one
-// is queued and handed on by the goroutine that is there. A lock held meanwhile
-// would not do: a session may answer before Receive returns, and the answer
-// may bring the next message.
+// builtin speaks to a server inside this process. A session takes one message at a time and none after its Close, so
+// what comes while it is at one is queued and handed on by the goroutine that is there. A lock held meanwhile would not
+// do: a session may answer before Receive returns, and the answer may bring the next message.
 type builtin struct {
 	plain
 	endpoint wire.Endpoint

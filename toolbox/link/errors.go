@@ -61,8 +61,7 @@ func ReplyError(method string, m *wire.Message) *RPCError {
 	return e
 }
 
-// Number reads the id of a reply: numbers that are equal are the same id,
-// however they are written.
+// Number reads the id of a reply: numbers that are equal are the same id, however they are written.
 func Number(token []byte) (number uint64, ok bool) {
 	if number, err := strconv.ParseUint(string(token), 10, 64); err == nil {
 		return number, number > 0

@@ -11,15 +11,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// stream is a stream of events that bring messages, and how far it was read: it may be taken up again there, over another
-// response.
+// stream is a stream of events that bring messages, and how far it was read: it may be taken up again there, over
+// another response.
 type stream struct {
 	last  string        // the id of the last event; "" if events have none
 	retry time.Duration // how long the server wants us to wait before we come back
 }
 
-// read hands on the messages of a stream, and to r what is none, until take is done with it. The error says how the stream
-// ended before that, or is that of take.
+// read hands on the messages of a stream, and to r what is none, until take is done with it. The error says how the
+// stream ended before that, or is that of take.
 func (s *stream) read(events *sse.Reader, r Receiver, take func(*wire.Message) (done bool, err error)) (done bool, err error) {
 	var m wire.Message
 	for {

@@ -18,14 +18,12 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// httpLink speaks streamable HTTP. Each message is a POST of its own; what the
-// server sends comes on the responses to them, and, from servers of the legacy
-// era that offer it, on one GET stream.
+// httpLink speaks streamable HTTP. Each message is a POST of its own; what the server sends comes on the responses to
+// them, and, from servers of the legacy era that offer it, on one GET stream.
 //
-// It is written on net/http and not on mcp-go's transport, which decodes each
-// message into its own types on the way: numbers are rounded, the order of an
-// elicitation form is lost, errors lose their data, and a server's request is
-// cut off after 30 s.
+// It is written on net/http and not on mcp-go's transport, which decodes each message into its own types on the way:
+// numbers are rounded, the order of an elicitation form is lost, errors lose their data, and a server's request is cut
+// off after 30 s.
 type httpLink struct {
 	plain
 	server  *remote.Requester
@@ -73,8 +71,7 @@ func (l *httpLink) Usable(tool string, definition []byte) bool {
 
 func (l *httpLink) Nature() Nature { return Nature{OwnStreams: true} }
 
-// Send posts a message on a goroutine of its own: the answer to it is the
-// body of that very response.
+// Send posts a message on a goroutine of its own: the answer to it is the body of that very response.
 func (l *httpLink) Send(msg []byte, id uint64) error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
@@ -103,8 +100,8 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	return nil
 }
 
-// finish ends a request, and the link with it if that showed that no more will
-// be answered. Others that are under way are waited for.
+// finish ends a request, and the link with it if that showed that no more will be answered. Others that are under way
+// are waited for.
 func (l *httpLink) finish(id uint64, err error) {
 	_, version := l.session.get()
 	over := l.posts.end(id, err, version != "", l.server.HasLogin())
@@ -119,8 +116,8 @@ func (l *httpLink) finish(id uint64, err error) {
 	}
 }
 
-// Abandon closes the stream of a request. In the modern era that is how a
-// request is cancelled; in the legacy one it only saves reading on.
+// Abandon closes the stream of a request. In the modern era that is how a request is cancelled; in the legacy one it
+// only saves reading on.
 func (l *httpLink) Abandon(id uint64) { l.posts.cancel(id) }
 
 // post sends one message and takes what comes of it.
@@ -164,8 +161,7 @@ func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) err
 // roomMax is how much room a reply is given at once because of the length that its server says it has.
 const roomMax = 1 << 20
 
-// single reads a response that is one JSON message. A JSON-RPC error may come
-// with an HTTP error status.
+// single reads a response that is one JSON message. A JSON-RPC error may come with an HTTP error status.
 func (l *httpLink) single(resp *http.Response, id uint64) error {
 	body := io.LimitReader(resp.Body, int64(l.max)+1)
 	var data []byte
@@ -203,9 +199,8 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	return l.receive(&m, id)
 }
 
-// doubt drains the link if a failure can mean that the server was replaced by
-// one of another era, so that it is asked anew. A server that turns out to be
-// what it was has other reasons, and is not asked for them again.
+// doubt drains the link if a failure can mean that the server was replaced by one of another era, so that it is asked
+// anew. A server that turns out to be what it was has other reasons, and is not asked for them again.
 func (l *httpLink) doubt(m *wire.Message) {
 	if ReplyError("", m).Code != eras.UnsupportedVersion && string(m.Bytes(m.ID)) != "null" {
 		return
@@ -215,8 +210,8 @@ func (l *httpLink) doubt(m *wire.Message) {
 	}
 }
 
-// receive hands on what came for request id. The reply to another request is
-// none to this one, and that one's own is on its way.
+// receive hands on what came for request id. The reply to another request is none to this one, and that one's own is on
+// its way.
 func (l *httpLink) receive(m *wire.Message, id uint64) error {
 	if m.Kind == wire.Result || m.Kind == wire.Failure {
 		token := string(m.Bytes(m.ID))
@@ -231,9 +226,8 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 	return nil
 }
 
-// refused turns an HTTP error into ours. A 404 to our session means that it is
-// gone: the link ends and the server is started anew (specification
-// 2025-11-25, transports, "Session Management").
+// refused turns an HTTP error into ours. A 404 to our session means that it is gone: the link ends and the server is
+// started anew (specification 2025-11-25, transports, "Session Management").
 func (l *httpLink) refused(resp *http.Response) error {
 	if resp.StatusCode == http.StatusNotFound && l.session.isNamed() {
 		l.cancel(errSessionEnded)

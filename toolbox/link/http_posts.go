@@ -17,8 +17,7 @@ type posts struct {
 	refuses error // why no more are taken: the link drains; nil while they are
 }
 
-// brokenMax is how many answers of 5xx in a row end the link, so that the
-// server is left alone and tried by and by.
+// brokenMax is how many answers of 5xx in a row end the link, so that the server is left alone and tried by and by.
 const brokenMax = 5
 
 // add takes a request in, and what cancels it; the error says why it is not taken.
@@ -40,8 +39,9 @@ func (p *posts) cancel(id uint64) {
 	}
 }
 
-// end takes out what has ended, with err. No more is taken when the server wants a login that can be had, or is broken; before
-// the handshake is done, greeted, the start itself fails with the reason. The result says why nothing is left to wait for.
+// end takes out what has ended, with err. No more is taken when the server wants a login that can be had, or is broken;
+// before the handshake is done, greeted, the start itself fails with the reason. The result says why nothing is left to
+// wait for.
 func (p *posts) end(id uint64, err error, greeted, login bool) (over error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,13 +18,12 @@ import (
 // maxResumes bounds how often a stream is taken up again that brings nothing.
 const maxResumes = 5
 
-// streamWait bounds how long the opening of the GET stream holds up what comes
-// after it: some servers answer the GET when they have something to say.
+// streamWait bounds how long the opening of the GET stream holds up what comes after it: some servers answer the GET
+// when they have something to say.
 const streamWait = 2 * time.Second
 
-// follow reads the stream of a response until the reply to request id has come.
-// A legacy server may close the stream before that: it is then taken up again,
-// after the time the server set, behind the last event (specification
+// follow reads the stream of a response until the reply to request id has come. A legacy server may close the stream
+// before that: it is then taken up again, after the time the server set, behind the last event (specification
 // 2025-11-25, transports, "Resumability and Redelivery").
 func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error {
 	s := stream{retry: time.Second}
@@ -81,9 +80,8 @@ func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error)
 	return l.server.Do(req)
 }
 
-// open opens the stream on which a legacy server with sessions speaks unasked,
-// and returns when the server has it: what the server says to what it is sent
-// next would be lost otherwise, a changed list as well as a log line.
+// open opens the stream on which a legacy server with sessions speaks unasked, and returns when the server has it: what
+// the server says to what it is sent next would be lost otherwise, a changed list as well as a log line.
 func (l *httpLink) open() {
 	if !l.session.isNamed() {
 		return
@@ -94,8 +92,8 @@ func (l *httpLink) open() {
 	}
 }
 
-// listen keeps the GET stream open. A server that has none answers 405. It calls
-// answered when the server has answered for the first time, or will not.
+// listen keeps the GET stream open. A server that has none answers 405. It calls answered when the server has answered
+// for the first time, or will not.
 func (l *httpLink) listen(answered func()) {
 	defer answered()
 	s := stream{retry: time.Second}

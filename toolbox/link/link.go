@@ -1,6 +1,6 @@
-// Package link carries messages to MCP servers and back: to a process over its standard streams, over HTTP in both of its
-// transports, and to a server inside this process. A link knows nothing of what the messages mean but what its transport
-// makes it know: which request a message belongs to, and the revision that was agreed on.
+// Package link carries messages to MCP servers and back: to a process over its standard streams, over HTTP in both of
+// its transports, and to a server inside this process. A link knows nothing of what the messages mean but what its
+// transport makes it know: which request a message belongs to, and the revision that was agreed on.
 //
 //	Link ─► Stdio ── Process ── child.Process
 //	     ─► HTTP ──┐
@@ -10,10 +10,11 @@
 //
 // A new transport is one file here, and its line in the table of toolbox that makes links (dial.go).
 //
-// Over HTTP a message to a server is copied, because Send returns before it is written, and the buffer that it came in is used
-// again. A reply is handed on in the buffer that it was read into; a client over HTTP gets a copy of it (httpfront), because
-// who read it does not wait for a slow client. An event of a stream is one message: it is handed on when it is whole, before the
-// next has come. Most of what a call to a server over HTTP costs is net/http's, and the collection of what that allocates.
+// Over HTTP a message to a server is copied, because Send returns before it is written, and the buffer that it came in
+// is used again. A reply is handed on in the buffer that it was read into; a client over HTTP gets a copy of it
+// (httpfront), because who read it does not wait for a slow client. An event of a stream is one message: it is handed
+// on when it is whole, before the next has come. Most of what a call to a server over HTTP costs is net/http's, and the
+// collection of what that allocates.
 //
 // Locks: each is held for a moment, and none while a receiver or a server is called. posts.mu comes before that of the
 // requester, and no other is held while one is taken.
@@ -26,23 +27,20 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Link is one connection to a server: a process, an HTTP session, an endpoint
-// in this process. It carries messages and knows nothing of what they mean.
+// Link is one connection to a server: a process, an HTTP session, an endpoint in this process. It carries messages and
+// knows nothing of what they mean.
 type Link interface {
-	// Begin has the link read and hand what it reads to r. It is called
-	// once, before anything is sent.
+	// Begin has the link read and hand what it reads to r. It is called once, before anything is sent.
 	Begin(r Receiver)
-	// Send writes one message, which is a request with that number or, with
-	// 0, anything else. It does not wait for the peer and does not keep msg.
-	// What becomes of a request that cannot be delivered after Send returned
-	// is told to Receiver.Lost.
+	// Send writes one message, which is a request with that number or, with 0, anything else. It does not wait for the
+	// peer and does not keep msg. What becomes of a request that cannot be delivered after Send returned is told to
+	// Receiver.Lost.
 	Send(msg []byte, id uint64) error
 	// Abandon says that nobody waits for the reply to request id any more.
 	Abandon(id uint64)
 	// Handshaken tells the link the protocol version agreed on, once.
 	Handshaken(version string)
-	// Usable reports whether a tool of that name and definition may be called
-	// over the link.
+	// Usable reports whether a tool of that name and definition may be called over the link.
 	Usable(tool string, definition []byte) bool
 	// Nature says what is different about links of its kind.
 	Nature() Nature
@@ -51,8 +49,7 @@ type Link interface {
 	// Done is closed when the peer is gone; Cause then says why.
 	Done() <-chan struct{}
 	Cause() error
-	// Close ends the connection and what is behind it, and waits. The error
-	// names what would not stop.
+	// Close ends the connection and what is behind it, and waits. The error names what would not stop.
 	Close(ctx context.Context) error
 }
 
@@ -74,23 +71,22 @@ func (plain) Usable(string, []byte) bool { return true }
 func (plain) Nature() Nature             { return Nature{} }
 func (plain) Process() *Process          { return nil }
 
-// Receiver takes what a link reads. Its methods may be called from several
-// goroutines; messages of one stream come in order.
+// Receiver takes what a link reads. Its methods may be called from several goroutines; messages of one stream come in
+// order.
 type Receiver interface {
-	// Receive takes a message, valid only during the call. id is the request
-	// on whose own stream it came, 0 where all share one.
+	// Receive takes a message, valid only during the call. id is the request on whose own stream it came, 0 where all
+	// share one.
 	Receive(m *wire.Message, id uint64)
 	// Noise takes something that is not a message.
 	Noise(line []byte, err error)
 	// TooLong takes a message that was thrown away for its size.
 	TooLong(err *wire.TooLongError)
-	// Break says that the peer takes or gives no more messages although it is
-	// not gone: the link is to be closed.
+	// Break says that the peer takes or gives no more messages although it is not gone: the link is to be closed.
 	Break(cause error)
 	// Lost says that request id gets no reply, and why.
 	Lost(id uint64, err error)
-	// Draining says that the link takes no more requests and ends when those
-	// that it has are done: others are for its successor.
+	// Draining says that the link takes no more requests and ends when those that it has are done: others are for its
+	// successor.
 	Draining()
 }
 

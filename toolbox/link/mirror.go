@@ -9,15 +9,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// mirrors are the tools of a remote server that have arguments repeated in HTTP
-// headers (specification 2026-07-28, tools, "x-mcp-header").
+// mirrors are the tools of a remote server that have arguments repeated in HTTP headers (specification 2026-07-28,
+// tools, "x-mcp-header").
 type mirrors struct {
 	mu    sync.Mutex
 	tools map[string]*mcp.Tool // by name; only their schemas are set
 }
 
-// note takes an entry of the list of tools. It reports whether the tool may be
-// used: one whose annotations are faulty must not be.
+// note takes an entry of the list of tools. It reports whether the tool may be used: one whose annotations are faulty
+// must not be.
 func (ms *mirrors) note(name string, definition []byte) bool {
 	var tool *mcp.Tool
 	if bytes.Contains(definition, []byte("x-mcp-header")) {

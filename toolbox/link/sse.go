@@ -16,9 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// sseLink speaks the HTTP transport of revision 2024-11-05: one stream brings
-// everything the server says; messages to it are posted to the address that
-// the stream's first event names.
+// sseLink speaks the HTTP transport of revision 2024-11-05: one stream brings everything the server says; messages to
+// it are posted to the address that the stream's first event names.
 type sseLink struct {
 	plain
 	server *remote.Requester
@@ -34,8 +33,8 @@ type sseLink struct {
 	greeted atomic.Bool // the handshake is done
 }
 
-// SSE opens the stream of a server and waits for its first event; ctx bounds that, and not the life of the link. Messages of
-// more than max bytes are not taken.
+// SSE opens the stream of a server and waits for its first event; ctx bounds that, and not the life of the link.
+// Messages of more than max bytes are not taken.
 func SSE(ctx context.Context, server *remote.Requester, max int) (_ Link, err error) {
 	life, cancel := context.WithCancelCause(context.Background())
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
@@ -78,8 +77,8 @@ func SSE(ctx context.Context, server *remote.Requester, max int) (_ Link, err er
 	}
 }
 
-// endpoint resolves the address that messages go to. It must be of the same
-// origin, or credentials would go where the configuration did not send them.
+// endpoint resolves the address that messages go to. It must be of the same origin, or credentials would go where the
+// configuration did not send them.
 func endpoint(base, ref string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {

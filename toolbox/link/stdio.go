@@ -36,8 +36,7 @@ type stdio struct {
 	cause error
 }
 
-// Stdio starts a process. No context bounds its life: it is ended by Close
-// alone.
+// Stdio starts a process. No context bounds its life: it is ended by Close alone.
 func Stdio(p Program) (Link, error) {
 	proc, err := p.Spawn(p.Spec)
 	if err != nil {
@@ -53,8 +52,8 @@ func Stdio(p Program) (Link, error) {
 
 func (l *stdio) Begin(r Receiver) { go l.read(r) }
 
-// read takes what the child writes until it ends. The child is gone when it
-// was waited for; a descendant that holds the pipe does not keep it alive.
+// read takes what the child writes until it ends. The child is gone when it was waited for; a descendant that holds the
+// pipe does not keep it alive.
 func (l *stdio) read(r Receiver) {
 	defer close(l.done)
 	input := make(chan struct{})
@@ -89,13 +88,13 @@ func (l *stdio) read(r Receiver) {
 	l.ended()
 }
 
-// exitAfterEOF is how long a child may take to exit after its input or output
-// ended, which is what an exiting process looks like from here, and how long word
-// of that may take to come. On a machine that stands still for a moment it is long.
+// exitAfterEOF is how long a child may take to exit after its input or output ended, which is what an exiting process
+// looks like from here, and how long word of that may take to come. On a machine that stands still for a moment it is
+// long.
 const exitAfterEOF = time.Second
 
-// outlives has a child ended that lives on after the end of its input or output:
-// it serves nobody any more. What was written to it before may be lost.
+// outlives has a child ended that lives on after the end of its input or output: it serves nobody any more. What was
+// written to it before may be lost.
 func (l *stdio) outlives(what string, r Receiver) {
 	exiting := time.NewTimer(exitAfterEOF)
 	defer exiting.Stop()
@@ -135,9 +134,8 @@ func (l *stdio) Cause() error {
 	return l.cause
 }
 
-// endOfInput is how long a child may take to exit after the end of its input,
-// before it is sent SIGTERM. Clients wait two seconds for us in the same way, of
-// which one is for calls that are under way.
+// endOfInput is how long a child may take to exit after the end of its input, before it is sent SIGTERM. Clients wait
+// two seconds for us in the same way, of which one is for calls that are under way.
 const endOfInput = 750 * time.Millisecond
 
 // endOfTerm is how long it then has until SIGKILL.

@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// drift is how the definitions of one list have changed since they were first
-// known, whether in this run or another.
+// drift is how the definitions of one list have changed since they were first known, whether in this run or another.
 type drift struct {
 	changed, added, gone names
 	logged               time.Time
@@ -42,8 +41,7 @@ func (n *names) add(name foreign.Name) bool {
 // relog is how long it is at least until a change of the same names is logged again.
 const relog = time.Minute
 
-// note compares a list with the one before it; it returns what the log is to say of
-// the changes, "" for nothing.
+// note compares a list with the one before it; it returns what the log is to say of the changes, "" for nothing.
 func (d *drift) note(k Kind, before, now []Item) string {
 	old := make(map[foreign.Name][]byte, len(before))
 	for _, it := range before {

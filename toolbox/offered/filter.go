@@ -19,9 +19,8 @@ func filtered(tools []Item, filters []string, readOnly bool) []Item {
 	return kept
 }
 
-// allowed reports whether a tool passes the filters of its server. Filters are
-// exact names or globs; "!" before one excludes. A name passes if some
-// including filter matches, or there is none, and no excluding one does.
+// allowed reports whether a tool passes the filters of its server. Filters are exact names or globs; "!" before one
+// excludes. A name passes if some including filter matches, or there is none, and no excluding one does.
 func allowed(filters []string, tool string) bool {
 	included, hasInclude := false, false
 	for _, f := range filters {
@@ -40,8 +39,8 @@ func allowed(filters []string, tool string) bool {
 	return included || !hasInclude
 }
 
-// Matches compares a name with a pattern by path.Match, with "*" crossing the
-// slashes that some tools have in their names.
+// Matches compares a name with a pattern by path.Match, with "*" crossing the slashes that some tools have in their
+// names.
 func Matches(pattern, tool string) bool {
 	if pattern == "*" || pattern == tool {
 		return true

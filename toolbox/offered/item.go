@@ -68,8 +68,8 @@ func (k Kind) noun() string {
 
 // Item is one entry of a list as the server gave it.
 type Item struct {
-	// Key is what the server knows it by: the name of a tool or prompt, the
-	// uri of a resource or skill, the uriTemplate of a template.
+	// Key is what the server knows it by: the name of a tool or prompt, the uri of a resource or skill, the uriTemplate
+	// of a template.
 	Key foreign.Name
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte

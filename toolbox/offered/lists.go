@@ -35,8 +35,8 @@ type Origin struct {
 	Log     zerolog.Logger
 	// Hide puts names in the place of the secrets in a JSON value.
 	Hide func([]byte) []byte
-	// Inside says that the server is in this process: what it offers besides tools are files and runs of the user, which
-	// come and go.
+	// Inside says that the server is in this process: what it offers besides tools are files and runs of the user,
+	// which come and go.
 	Inside bool
 	// Written is the entry of the server in the configuration.
 	Written json.RawMessage
@@ -51,7 +51,8 @@ type Lists struct {
 	lists map[Kind]*list
 	// loosened are the tools that said they only read when they were agreed to.
 	loosened []string
-	// disputed are the tools that are not as was agreed to, by the server's names: whether these only read is not believed.
+	// disputed are the tools that are not as was agreed to, by the server's names: whether these only read is not
+	// believed.
 	disputed map[string]bool
 }
 
@@ -307,8 +308,9 @@ func (l *Lists) roomLocked(k Kind) int {
 	return room
 }
 
-// OnlyReads reports whether the server has a tool of that name, or had when it was last seen, which says that it changes
-// nothing. Its own list counts, as soon as that is known. What a tool says that is not as was agreed to counts for nothing.
+// OnlyReads reports whether the server has a tool of that name, or had when it was last seen, which says that it
+// changes nothing. Its own list counts, as soon as that is known. What a tool says that is not as was agreed to counts
+// for nothing.
 func (l *Lists) OnlyReads(tool string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
-// A list is read again when it changes. Where a page of it cannot be had then, what stood on that page before is not lost.
+// A list is read again when it changes. Where a page of it cannot be had then, what stood on that page before is not
+// lost.
 func TestListThatIsCut(t *testing.T) {
 	lists := offered.New(offered.Origin{Account: account.New(account.Server, nil)}, offered.Rules{})
 	read := func(tools ...string) {

@@ -40,8 +40,8 @@ func (o *Origin) lockItems(kind lock.Kind, items []Item) []lock.Item {
 	return all
 }
 
-// lockItem makes an item of what the server says, with the names of its secrets in their place. A name keeps them: it is
-// what the item is found by.
+// lockItem makes an item of what the server says, with the names of its secrets in their place. A name keeps them: it
+// is what the item is found by.
 func (o *Origin) lockItem(kind lock.Kind, raw []byte) lock.Item {
 	it := lock.NewItem(kind, raw)
 	if plain := o.Hide(it.Text); !bytes.Equal(plain, it.Text) {
@@ -52,8 +52,8 @@ func (o *Origin) lockItem(kind lock.Kind, raw []byte) lock.Item {
 	return it
 }
 
-// Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of itself,
-// and how it is started. The error says what is not known of it.
+// Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of
+// itself, and how it is started. The error says what is not known of it.
 func (l *Lists) Lockable(said *Said) ([]lock.Item, error) {
 	if said == nil {
 		return nil, errors.New("it was not seen before")
@@ -96,7 +96,8 @@ func (s *Said) instructs() bool {
 	return ok && text != ""
 }
 
-// sieveLocked makes of a whole list what is offered of it, by the filters and the pins, as the configuration has it offered.
+// sieveLocked makes of a whole list what is offered of it, by the filters and the pins, as the configuration has it
+// offered.
 func (l *Lists) sieveLocked(k Kind) {
 	l.judgeLocked(k)
 	if k != Tools || len(l.rules.Tools) == 0 {

@@ -20,7 +20,8 @@ type Reading struct {
 	Bad   int   // entries that were left out, as they cannot be used
 	Err   error // why the list was not read to its end
 	cut   bool  // a page of it could not be had
-	// Unread says that the server has more of the list than is known. A server that has no such list has nothing unread.
+	// Unread says that the server has more of the list than is known. A server that has no such list has nothing
+	// unread.
 	Unread bool
 }
 
@@ -30,8 +31,9 @@ func (r *Reading) Failed() bool { return r.Err != nil && len(r.Items) == 0 }
 // Ask asks a server for a page of a list and has take make a [Page] of the result, which is valid only meanwhile.
 type Ask func(method string, params []byte, take func(result []byte) (Page, error)) (Page, error)
 
-// Read reads all pages of a list, of which there is room for some bytes. Entries that have no name, or one that an entry
-// before them has, and those that are not usable, are left out and counted; a cursor that comes twice ends the list.
+// Read reads all pages of a list, of which there is room for some bytes. Entries that have no name, or one that an
+// entry before them has, and those that are not usable, are left out and counted; a cursor that comes twice ends the
+// list.
 func Read(kind Kind, room int, usable func(Item) bool, ask Ask) (r Reading) {
 	method, _ := kind.Method()
 	seen, named := make(map[string]bool), make(map[foreign.Name]bool)

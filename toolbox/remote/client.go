@@ -14,16 +14,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// connectTime bounds the making of a connection to a remote server, and then
-// the agreement on TLS.
+// connectTime bounds the making of a connection to a remote server, and then the agreement on TLS.
 const connectTime = 10 * time.Second
 
 // keptConns is how many connections to one host are kept for the next calls.
 const keptConns = 64
 
-// Client makes a client for remote servers, which toolboxes may share.
-// Proxies are those of environ, KEY=VALUE (HTTPS_PROXY, HTTP_PROXY, NO_PROXY),
-// and never for this machine itself.
+// Client makes a client for remote servers, which toolboxes may share. Proxies are those of environ, KEY=VALUE
+// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and never for this machine itself.
 func Client(environ []string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:               proxyOf(environ),
@@ -58,9 +56,8 @@ func proxyOf(environ []string) func(*http.Request) (*url.URL, error) {
 // maxRedirects bounds how often a remote server sends us on.
 const maxRedirects = 5
 
-// SameOrigin is how redirects are followed: it lets a remote server send us on within its origin only: the
-// headers of the configuration, credentials among them, and the messages are
-// meant for no other.
+// SameOrigin is how redirects are followed: it lets a remote server send us on within its origin only: the headers of
+// the configuration, credentials among them, and the messages are meant for no other.
 func SameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {

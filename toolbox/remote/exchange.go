@@ -56,8 +56,9 @@ const (
 	endBytes = 64 << 10
 )
 
-// Finish closes the body of a response that all has been had of. What there is to its end is read before, since a connection
-// is not used again whose last response was not read whole: streams and mere notes of receipt end behind what counts.
+// Finish closes the body of a response that all has been had of. What there is to its end is read before, since a
+// connection is not used again whose last response was not read whole: streams and mere notes of receipt end behind
+// what counts.
 func Finish(body io.ReadCloser) {
 	late := time.AfterFunc(endTime, func() { _ = body.Close() })
 	defer late.Stop()

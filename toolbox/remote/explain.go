@@ -19,14 +19,13 @@ import (
 // Unreached words that a request did not get to the server because of err.
 func Unreached(err error) error { return unreachedError{err} }
 
-// unreachedError is why a request was certainly not carried out: it did not get to
-// the server.
+// unreachedError is why a request was certainly not carried out: it did not get to the server.
 type unreachedError struct{ error }
 
 func (e unreachedError) Unwrap() error { return e.error }
 
-// IsUndone reports whether a request that failed with err was certainly not
-// carried out, because it did not get there or was refused.
+// IsUndone reports whether a request that failed with err was certainly not carried out, because it did not get there
+// or was refused.
 func IsUndone(err error) bool {
 	var status *StatusError
 	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
@@ -48,8 +47,7 @@ func trustAdvice(goos string) string {
 	return "name the authority's file in SSL_CERT_FILE"
 }
 
-// explain words why a request brought no response. The address is left out, for
-// it may hold a secret.
+// explain words why a request brought no response. The address is left out, for it may hold a secret.
 func explain(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {

@@ -11,8 +11,7 @@ import (
 // The longest rest that a remote server is granted at its word.
 const maxRetryAfter = 60 * time.Second
 
-// gate keeps requests from a remote server that said it has too many. It may be
-// used by several goroutines.
+// gate keeps requests from a remote server that said it has too many. It may be used by several goroutines.
 type gate struct {
 	mu     sync.Mutex
 	why    *StatusError // what it said last
@@ -29,8 +28,7 @@ func (g *gate) closed() error {
 	return nil
 }
 
-// close has the server left alone: for as long as it says, if that is not too
-// long, else for a time that doubles.
+// close has the server left alone: for as long as it says, if that is not too long, else for a time that doubles.
 func (g *gate) close(why *StatusError, said time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

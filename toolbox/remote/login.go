@@ -13,10 +13,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/oauth"
 )
 
-// NewLogin makes what logs in to a remote server, by its configuration and what
-// opts has: Logins, HTTP, whose TLS settings hold here too, Environ, Secret and
-// Renewed. It is nil if there are no Logins, or if the server is not remote or
-// has a header Authorization.
+// NewLogin makes what logs in to a remote server, by its configuration and what opts has: Logins, HTTP, whose TLS
+// settings hold here too, Environ, Secret and Renewed. It is nil if there are no Logins, or if the server is not remote
+// or has a header Authorization.
 func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 	if opts.Logins == nil || cfg.URL == "" {
 		return nil
@@ -63,8 +62,8 @@ func (a *access) authorized(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// granted deals with a response that forbids a request: if that is for want of a
-// scope, and somebody has logged in since, the request is sent once more.
+// granted deals with a response that forbids a request: if that is for want of a scope, and somebody has logged in
+// since, the request is sent once more.
 func (a *access) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
 	for first := true; ; first = false {
 		wanted := oauth.ParseChallenge(resp.Header)
@@ -125,8 +124,7 @@ func (a *access) again(req *http.Request, resp *http.Response, token string) (*h
 	return resp, err
 }
 
-// ofProof says what to do where it is the proof (DPoP) and not the token that a
-// server refuses; "" where it is not.
+// ofProof says what to do where it is the proof (DPoP) and not the token that a server refuses; "" where it is not.
 func ofProof(wanted oauth.Challenge, h http.Header) string {
 	switch wanted.Error {
 	case oauth.UseNonce:
@@ -176,8 +174,8 @@ func shellWord(s string) string {
 	return s
 }
 
-// sendWith makes one HTTP exchange with a token, "" for none. It leaves the
-// request as it is, so that the same may be sent again.
+// sendWith makes one HTTP exchange with a token, "" for none. It leaves the request as it is, so that the same may be
+// sent again.
 func (a *access) sendWith(req *http.Request, token string) (*http.Response, error) {
 	return a.told(a.login.Do(a.opts.HTTP, req, token))
 }

@@ -37,8 +37,7 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// retryAfter reads how long a server wants to be left alone (RFC 9110, section
-// 10.2.3); 0 if it does not say.
+// retryAfter reads how long a server wants to be left alone (RFC 9110, section 10.2.3); 0 if it does not say.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -1,12 +1,13 @@
-// Package remote makes the HTTP requests to one remote server: by its headers and the login to it, through the proxies of the
-// environment, within its origin, and not while it wants to be left alone. What comes of a request that brought no reply is
-// worded here too.
+// Package remote makes the HTTP requests to one remote server: by its headers and the login to it, through the proxies
+// of the environment, within its origin, and not while it wants to be left alone. What comes of a request that brought
+// no reply is worded here too.
 //
 //	Requester ── access ── oauth.Client
 //	    │           └── exchange
 //	    └── gate
 //
-// A Requester may be used by several goroutines. Its lock and that of the gate are held for a moment each, and never both.
+// A Requester may be used by several goroutines. Its lock and that of the gate are held for a moment each, and never
+// both.
 package remote
 
 import (
@@ -42,8 +43,8 @@ func New(cfg config.Server, opts Options) *Requester {
 	return r
 }
 
-// Start has a start of the server make its requests by a configuration with its secrets, and by the tokens that there are
-// now. It is called by one goroutine at a time. A nil Requester is that of a server that is not remote.
+// Start has a start of the server make its requests by a configuration with its secrets, and by the tokens that there
+// are now. It is called by one goroutine at a time. A nil Requester is that of a server that is not remote.
 func (r *Requester) Start(cfg config.Server) {
 	if r == nil {
 		return
@@ -105,9 +106,8 @@ func (r *Requester) Request(ctx context.Context, method, address string, body []
 	return req, nil
 }
 
-// Do sends a request and returns its response, whatever its status but those
-// that concern credentials and load, which are a [*StatusError]. A request whose
-// token is refused is sent once more, with another: nobody has acted on it.
+// Do sends a request and returns its response, whatever its status but those that concern credentials and load, which
+// are a [*StatusError]. A request whose token is refused is sent once more, with another: nobody has acted on it.
 func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	if err := r.gate.closed(); err != nil {
 		return nil, err
@@ -124,12 +124,11 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// LoggedIn reports whether somebody has logged in to the server since it refused
-// us.
+// LoggedIn reports whether somebody has logged in to the server since it refused us.
 func (r *Requester) LoggedIn() bool { return r != nil && r.HasLogin() && r.access().login.Changed() }
 
-// Doubt notes that the server refused a request as one of another era would, and reports whether it is to be asked anew which
-// it is of: once for a version.
+// Doubt notes that the server refused a request as one of another era would, and reports whether it is to be asked anew
+// which it is of: once for a version.
 func (r *Requester) Doubt(version string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

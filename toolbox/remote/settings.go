@@ -14,8 +14,7 @@ import (
 // maxToken is the most bytes that a token or a key of another program may have.
 const maxToken = 64 << 10
 
-// loginSettings are what the configuration of a server says of logins. find runs
-// the programs that print tokens.
+// loginSettings are what the configuration of a server says of logins. find runs the programs that print tokens.
 func loginSettings(cfg config.Server, find func(context.Context, config.Secret) (string, error)) oauth.Settings {
 	said := cfg.OAuth
 	s := oauth.Settings{
@@ -48,8 +47,7 @@ func loginSettings(cfg config.Server, find func(context.Context, config.Secret) 
 	return s
 }
 
-// tokenOf returns what reads a token of another program; nil if the
-// configuration names none.
+// tokenOf returns what reads a token of another program; nil if the configuration names none.
 func tokenOf(from config.TokenSource, key string, find func(context.Context, config.Secret) (string, error)) oauth.Source {
 	if from.File == "" && len(from.Command) == 0 {
 		return nil

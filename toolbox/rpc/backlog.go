@@ -15,7 +15,8 @@ type backlog struct {
 // holds reports whether a message waits, so that nothing that comes after it is read.
 func (b *backlog) holds() bool { return b.held.Load() > 0 }
 
-// hand calls give, with room for size bytes, and waits for that, which waited reports; the end of over leaves it undone.
+// hand calls give, with room for size bytes, and waits for that, which waited reports; the end of over leaves it
+// undone.
 func (b *backlog) hand(size int, over <-chan struct{}, waited, give func()) {
 	unread := b.unread.Load()
 	if !unread.TryAwait(size) {

@@ -159,8 +159,8 @@ type told struct {
 
 func (h *told) Done(_ *wire.Message, err error) { h.times, h.err = h.times+1, err }
 
-// A call whose connection ends while it is being written is still to be made where it was not written: it is not known to be
-// lost. Where it was written, it is.
+// A call whose connection ends while it is being written is still to be made where it was not written: it is not known
+// to be lost. Where it was written, it is.
 func TestEndWhileACallIsWritten(t *testing.T) {
 	limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
 	for name, over := range map[string]*ending{"not written": {err: link.ErrClosed}, "written": {}} {

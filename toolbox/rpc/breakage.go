@@ -9,8 +9,7 @@ type breakage struct {
 	cause  error // set before broken is closed
 }
 
-// Break has the owner end the connection, for a reason or because it turned
-// out to take no more messages.
+// Break has the owner end the connection, for a reason or because it turned out to take no more messages.
 func (b *breakage) Break(cause error) {
 	b.once.Do(func() {
 		b.cause = cause

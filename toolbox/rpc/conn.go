@@ -1,20 +1,20 @@
-// Package rpc speaks JSON-RPC to an MCP server over a link: it shakes hands, numbers requests, finds the call that a reply or
-// a progress notification belongs to, ends calls that take too long, puts what is said into the terms of the server's era,
-// and hands on what the server says of its own accord.
+// Package rpc speaks JSON-RPC to an MCP server over a link: it shakes hands, numbers requests, finds the call that a
+// reply or a progress notification belongs to, ends calls that take too long, puts what is said into the terms of the
+// server's era, and hands on what the server says of its own accord.
 //
 //	Call ── Queue            a request on its way: it waits
 //	Conn ── Table ── Call    … or is under way
 //	  └── link.Link
 //	Owner: whose connection it is
 //
-// A connection is open, draining or ended. One that drains takes no more calls and lives on for those that it has: its link
-// says so, or its owner by Drain or DrainIdle of its calls. It has ended after Close, which its owner calls, in the end always. Break says
-// that it is to be ended, because the server takes or gives no more messages or for another reason; the owner hears of it by
-// Broken, as it hears of the end of the link by that one's Done.
+// A connection is open, draining or ended. One that drains takes no more calls and lives on for those that it has: its
+// link says so, or its owner by Drain or DrainIdle of its calls. It has ended after Close, which its owner calls, in
+// the end always. Break says that it is to be ended, because the server takes or gives no more messages or for another
+// reason; the owner hears of it by Broken, as it hears of the end of the link by that one's Done.
 //
-// The table alone knows which calls are under way: a call is in it from its number to its end, and whoever takes it out ends
-// it. Locks: the table, the queue and the noise have one each; none is held while another is taken, or while a handler, the
-// owner or the link is called.
+// The table alone knows which calls are under way: a call is in it from its number to its end, and whoever takes it out
+// ends it. Locks: the table, the queue and the noise have one each; none is held while another is taken, or while a
+// handler, the owner or the link is called.
 package rpc
 
 import (
@@ -33,8 +33,8 @@ import (
 
 // Owner is whose connection it is. It is called without a lock held and must not block.
 type Owner interface {
-	// Request takes a request of the server that is not answered here, to be answered by Write. m is valid only during the
-	// call. during is the handler of the call that the request belongs to, nil where the server cannot say that.
+	// Request takes a request of the server that is not answered here, to be answered by Write. m is valid only during
+	// the call. during is the handler of the call that the request belongs to, nil where the server cannot say that.
 	Request(m *wire.Message, during Handler)
 	// Notification takes a notification but progress on a call. m is valid only during the call.
 	Notification(m *wire.Message)
@@ -81,9 +81,8 @@ func (c *Conn) Hello() *Hello { return &c.hello }
 // Heard returns how many lines the server wrote that were not messages, and the first of them.
 func (c *Conn) Heard() (lines int, first []foreign.Text) { return c.noise.heard() }
 
-// Send gives a call its number and writes it. If it fails the server has not
-// seen the call, since a message without its newline is none, and the call has
-// not ended.
+// Send gives a call its number and writes it. If it fails the server has not seen the call, since a message without its
+// newline is none, and the call has not ended.
 func (c *Conn) Send(call *Call) error {
 	call.stage.Store(writing)
 	if err := c.Calls.add(call); err != nil {
@@ -142,8 +141,8 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 
 func (c *Conn) era() eras.Era { return c.hello.Era }
 
-// cancel gives a call up that nobody waits for any more. One that is being written is left to Send, so that the server hears
-// of it before.
+// cancel gives a call up that nobody waits for any more. One that is being written is left to Send, so that the server
+// hears of it before.
 func (c *Conn) cancel(call *Call, raw []byte, id wire.Span) {
 	if call.stage.Load() != written || call.holder.Load() != &c.self {
 		return
@@ -173,8 +172,8 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	})
 }
 
-// Close fails all calls that are under way; later ones fail at once. One that is being written is left to Send, which knows
-// whether the server can have seen it. Close reports false if that was done before.
+// Close fails all calls that are under way; later ones fail at once. One that is being written is left to Send, which
+// knows whether the server can have seen it. Close reports false if that was done before.
 func (c *Conn) Close(err error) bool {
 	lost, first := c.Calls.close(err)
 	if !first {
@@ -202,8 +201,8 @@ func (c *Conn) Loss(cause error) error {
 	return &LostError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(cause)}
 }
 
-// HoldUp has what the server says from now on wait for a client that reads slowly, by the account of what it has not read.
-// What servers of this process say does not: it is said to the client's own goroutine.
+// HoldUp has what the server says from now on wait for a client that reads slowly, by the account of what it has not
+// read. What servers of this process say does not: it is said to the client's own goroutine.
 func (c *Conn) HoldUp(unread *account.Account) {
 	if !c.link.Nature().Inside {
 		c.backlog.unread.Store(unread)

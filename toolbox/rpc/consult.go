@@ -16,8 +16,8 @@ func (c *Conn) Request(ctx context.Context, method string, params []byte) (resul
 }
 
 // Consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
-// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended. ctx alone bounds the
-// time: a start may be silent for longer than a call.
+// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended. ctx alone bounds
+// the time: a start may be silent for longer than a call.
 func Consult[T any](ctx context.Context, c *Conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
 	return consult(ctx, c, method, params, take, true)
 }

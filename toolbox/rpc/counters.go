@@ -14,8 +14,8 @@ type Limits struct {
 	Idle        time.Duration // after which the server is stopped; 0: it is not
 }
 
-// Counters is what was counted of a server since its toolbox was made, over
-// all its starts. InFlight and Queued are of this moment.
+// Counters is what was counted of a server since its toolbox was made, over all its starts. InFlight and Queued are of
+// this moment.
 type Counters struct {
 	Calls    uint64 // requests that were sent to it, ours (handshake, lists, pings) among them
 	Failures uint64 // of these, those that it answered with a JSON-RPC error
@@ -32,8 +32,7 @@ type Counters struct {
 	Queued   int // requests of clients that wait to be sent to it
 }
 
-// Counts are what Counters is read from: counted by those who do the work,
-// read by anybody without a lock.
+// Counts are what Counters is read from: counted by those who do the work, read by anybody without a lock.
 type Counts struct {
 	Calls, Failures, Lost, Refused, Restarts atomic.Uint64
 	Late, Unknown, Noise, Dropped            atomic.Uint64

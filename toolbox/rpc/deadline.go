@@ -32,8 +32,8 @@ func (d *deadlineClock) stop() {
 	}
 }
 
-// deadline is when a call is late; ok is false if it never is. While its connection is held up, that it hears
-// nothing is not the server's doing: it is looked at again by and by.
+// deadline is when a call is late; ok is false if it never is. While its connection is held up, that it hears nothing
+// is not the server's doing: it is looked at again by and by.
 func (c *Call) deadline(l *config.Timeouts, held bool) (at time.Time, ok bool) {
 	if c.Open || c.bounded {
 		return c.due, c.stray != nil

@@ -2,9 +2,8 @@ package rpc
 
 import "github.com/mcp-workbench/workbench/internal/wire"
 
-// maxEdits is how many places of a message change at most: id, progress token,
-// name or uri, arguments, and what an era has of its own: four members of _meta
-// and their place, three members of params and theirs.
+// maxEdits is how many places of a message change at most: id, progress token, name or uri, arguments, and what an era
+// has of its own: four members of _meta and their place, three members of params and theirs.
 const maxEdits = 13
 
 // edits are the changes to one message.

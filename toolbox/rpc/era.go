@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// translated gives the edits that make a request one of the era that was agreed on with a server, and that it is sent with
-// for that client. Before the handshake is done there is none.
+// translated gives the edits that make a request one of the era that was agreed on with a server, and that it is sent
+// with for that client. Before the handshake is done there is none.
 func (h *Hello) translated(call *Call, client Client) []wire.Edit {
 	switch {
 	case h.Era == eras.Unknown || h.Era == call.Era && h.Era.IsStateless():
@@ -30,8 +30,8 @@ func (h *Hello) translated(call *Call, client Client) []wire.Edit {
 	return eras.ToLegacy(call.Raw, call.Params, call.Meta, task)
 }
 
-// ofEra gives the edits that a notification of the client is sent with: the one
-// that is given, and those that put the rest into the terms of the server's era.
+// ofEra gives the edits that a notification of the client is sent with: the one that is given, and those that put the
+// rest into the terms of the server's era.
 func (h *Hello) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
 	var m wire.Message
 	if h.Era.IsStateless() || wire.Scan(raw, &m) != nil {
@@ -43,9 +43,8 @@ func (h *Hello) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
 	return edits
 }
 
-// eraMembers gives the members of _meta that every request to a server of
-// revision 2026-07-28 or a later one carries (specification, basic, "_meta");
-// level is that of the log lines that are wanted, "" for none.
+// eraMembers gives the members of _meta that every request to a server of revision 2026-07-28 or a later one carries
+// (specification, basic, "_meta"); level is that of the log lines that are wanted, "" for none.
 func eraMembers(client Client, revision, level string) []byte {
 	members := fmt.Appendf(nil, `%q:%q,%q:%s,%q:%s`, eras.Version, revision,
 		eras.Info, client.info(), eras.Capabilities, client.CapabilitiesObject())

@@ -9,8 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// ErrDraining says that a connection takes no more calls and lives on for those
-// that are under way.
+// ErrDraining says that a connection takes no more calls and lives on for those that are under way.
 var ErrDraining = errors.New("the server is being replaced")
 
 // ErrNoRoom says that the server has as many calls as it may have.
@@ -31,8 +30,8 @@ func (e *SilenceError) Error() string {
 	return fmt.Sprintf("did not answer %d requests in a row, and then a ping for %s", e.Calls, e.Wait)
 }
 
-// LostError says that a request was sent and its reply did not come. Whether
-// the server carried it out is unknown, so it is never sent again.
+// LostError says that a request was sent and its reply did not come. Whether the server carried it out is unknown, so
+// it is never sent again.
 type LostError struct {
 	Toolbox string
 	Server  string
@@ -45,8 +44,7 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Cause }
 
-// UndoneError says that a request was certainly not carried out: a remote
-// server refused it, or could not be reached.
+// UndoneError says that a request was certainly not carried out: a remote server refused it, or could not be reached.
 type UndoneError struct {
 	Toolbox string
 	Server  string

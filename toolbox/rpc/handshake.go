@@ -16,20 +16,17 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// probeWait is how long a server may be silent on server/discover before it is
-// taken for one of the legacy era.
+// probeWait is how long a server may be silent on server/discover before it is taken for one of the legacy era.
 const probeWait = 3 * time.Second
 
 // ErrProbeEnded says that the server ended on a probe it did not understand.
 var ErrProbeEnded = errors.New("the server ended when it received server/discover")
 
-// Handshake agrees with the server on a protocol revision, of the client's era
-// where the server has it, so that the least has to be translated. A legacy
-// client's servers are asked by initialize first, which all but those that
-// speak only 2026-07-28 understand; a modern client's by server/discover,
-// which some legacy servers leave unanswered and some end on: legacy says that
-// this one is known to. One that speaks only 2026-07-28 and was too slow in
-// starting to answer is asked again when it has refused initialize.
+// Handshake agrees with the server on a protocol revision, of the client's era where the server has it, so that the
+// least has to be translated. A legacy client's servers are asked by initialize first, which all but those that speak
+// only 2026-07-28 understand; a modern client's by server/discover, which some legacy servers leave unanswered and some
+// end on: legacy says that this one is known to. One that speaks only 2026-07-28 and was too slow in starting to answer
+// is asked again when it has refused initialize.
 func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	client := c.opts.Client
 	mute := legacy
@@ -80,8 +77,8 @@ func initialize(ctx context.Context, c *Conn) error {
 	if !eras.IsSpoken(r.ProtocolVersion) {
 		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", foreign.NewName(r.ProtocolVersion))
 	}
-	// A server may answer by the revision that it has, and then it is spoken to
-	// in that, which has no notification that ends a handshake.
+	// A server may answer by the revision that it has, and then it is spoken to in that, which has no notification that
+	// ends a handshake.
 	if err := greeted(c, Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
@@ -91,8 +88,8 @@ func initialize(ctx context.Context, c *Conn) error {
 	return c.Write(func(b []byte) []byte { return wire.AppendNotification(b, "notifications/initialized", nil) })
 }
 
-// Discover agrees with a server of revision 2026-07-28 or a later one. It is asked
-// by the newest, and again by the one that it wants if it refuses that.
+// Discover agrees with a server of revision 2026-07-28 or a later one. It is asked by the newest, and again by the one
+// that it wants if it refuses that.
 func Discover(ctx context.Context, c *Conn) error {
 	c.hello = Hello{} // nothing is agreed on while this is asked
 	ask := func(revision string) ([]byte, error) {

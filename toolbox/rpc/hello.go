@@ -10,14 +10,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// Client is what the servers are told of the client in front of them. Servers
-// choose their tools by it, so it is handed on as the client declared it.
+// Client is what the servers are told of the client in front of them. Servers choose their tools by it, so it is handed
+// on as the client declared it.
 type Client struct {
-	// Version is the newest protocol revision to ask servers for; empty
-	// means the newest legacy one.
+	// Version is the newest protocol revision to ask servers for; empty means the newest legacy one.
 	Version string
-	// Info and Capabilities are JSON objects; empty means workbench's own
-	// name and no capabilities.
+	// Info and Capabilities are JSON objects; empty means workbench's own name and no capabilities.
 	Info, Capabilities json.RawMessage
 }
 

@@ -6,12 +6,12 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 )
 
-// overslept is how late a timer rings in a program that was stopped meanwhile,
-// and how long the replies that came while it was are then waited for.
+// overslept is how late a timer rings in a program that was stopped meanwhile, and how long the replies that came while
+// it was are then waited for.
 const overslept = 500 * time.Millisecond
 
-// armLocked sets the clock to the earliest moment at which a pending call can be too late. It is left to run when calls end:
-// later calls are late later.
+// armLocked sets the clock to the earliest moment at which a pending call can be too late. It is left to run when calls
+// end: later calls are late later.
 func (t *Table) armLocked(now time.Time) {
 	var next time.Time
 	limits, held := &t.limits().Timeouts, t.held()
@@ -34,8 +34,8 @@ func (t *Table) Adjust() {
 	}
 }
 
-// tooLate returns the pending calls whose time is over, and how many in a row got no reply with them. They are counted before
-// anybody is told: whoever is told may make the next call, whose reply says that the server lives.
+// tooLate returns the pending calls whose time is over, and how many in a row got no reply with them. They are counted
+// before anybody is told: whoever is told may make the next call, whose reply says that the server lives.
 func (t *Table) tooLate(now time.Time, limits *config.Timeouts) (late []*Call, silent int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -45,15 +45,13 @@ func (c *Conn) expire() {
 	}
 }
 
-// After so many calls in a row without a reply a server is asked whether it
-// lives; any answer will do, an error too.
+// After so many calls in a row without a reply a server is asked whether it lives; any answer will do, an error too.
 const (
 	silentCalls = 3
 	pingWait    = 10 * time.Second
 )
 
-// probe finds out whether a server that leaves calls unanswered is there at
-// all, and has it started anew if not.
+// probe finds out whether a server that leaves calls unanswered is there at all, and has it started anew if not.
 func probe(c *Conn, silent int) {
 	ctx, cancel := context.WithTimeout(c.opts.Life, pingWait)
 	defer cancel()

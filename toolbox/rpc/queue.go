@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// Bounds of what waits for one server. As many calls as a thousand clients of a
-// shared server make at one moment find room.
+// Bounds of what waits for one server. As many calls as a thousand clients of a shared server make at one moment find
+// room.
 const (
 	maxQueued      = 1024
 	maxQueuedBytes = 8 << 20
 )
 
-// Queue holds the calls of clients that a server cannot be given at this
-// moment, in the order they came: it is starting, or has as many as it may.
-// The number in it is also that of Counters.Queued, which tells without the
-// lock that there is none.
+// Queue holds the calls of clients that a server cannot be given at this moment, in the order they came: it is
+// starting, or has as many as it may. The number in it is also that of Counters.Queued, which tells without the lock
+// that there is none.
 type Queue struct {
 	limit   func() time.Duration       // how long a call may wait
 	late    func(*Call, time.Duration) // is given those that waited longer
@@ -34,8 +33,7 @@ func NewQueue(limit func() time.Duration, late func(*Call, time.Duration), waiti
 	return &Queue{limit: limit, late: late, waiting: waiting}
 }
 
-// Add appends a call, of which it keeps nothing that is the caller's, and reports
-// whether there was room.
+// Add appends a call, of which it keeps nothing that is the caller's, and reports whether there was room.
 func (q *Queue) Add(call *Call) bool {
 	call.own()
 	q.mu.Lock()
@@ -107,8 +105,7 @@ func (q *Queue) TakeOlder(than time.Time) (old []*Call) {
 	return old
 }
 
-// armLocked sets the timer for the first call, unless it runs: then it may fire
-// early, which is harmless.
+// armLocked sets the timer for the first call, unless it runs: then it may fire early, which is harmless.
 func (q *Queue) armLocked() {
 	if len(q.calls) > 0 && q.timer == nil {
 		q.timer = time.AfterFunc(time.Until(q.calls[0].queued.Add(q.limit())), q.expire)

@@ -12,9 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// Receive is the link's way in. What is to go on to a client that has much to read
-// waits there, and with it what comes after it: nothing more is read from the
-// server. What comes after the end of the connection is for nobody. Meanwhile
+// Receive is the link's way in. What is to go on to a client that has much to read waits there, and with it what comes
+// after it: nothing more is read from the server. What comes after the end of the connection is for nobody. Meanwhile
 // replies may have come that nobody could see: their calls are not late for it.
 func (c *Conn) Receive(m *wire.Message, id uint64) {
 	c.backlog.hand(len(m.Raw), c.over, c.Calls.heardAgain, func() { c.hand(m, id) })
@@ -42,8 +41,8 @@ func (c *Conn) reply(m *wire.Message) {
 		c.end(number, m, nil)
 		return
 	}
-	// Some servers echo the number as a string. It is not the id they were
-	// given, so it answers nothing; but the caller is told, not left waiting.
+	// Some servers echo the number as a string. It is not the id they were given, so it answers nothing; but the caller
+	// is told, not left waiting.
 	if s, ok := wire.Unquote(token); ok {
 		if number, err := strconv.ParseUint(s, 10, 64); err == nil && c.Calls.made(number) {
 			c.end(number, nil, c.Loss(fmt.Errorf("answered request %d with another id, %s", number, foreign.NewName(string(token)))))
@@ -63,8 +62,8 @@ func (c *Conn) stray(line []byte) {
 // maxID is the longest id of a request of a server that is answered, in bytes.
 const maxID = 1 << 10
 
-// request takes a request of the server: a ping is answered here, all else is
-// the owner's to answer. It came on the stream of request during, if that is not 0.
+// request takes a request of the server: a ping is answered here, all else is the owner's to answer. It came on the
+// stream of request during, if that is not 0.
 func (c *Conn) request(m *wire.Message, during uint64) {
 	id := m.Bytes(m.ID)
 	switch {
@@ -104,8 +103,8 @@ func (c *Conn) progress(m *wire.Message) {
 	}
 }
 
-// Noise counts what is not a message; the first lines are kept for the status.
-// A reply that breaks the rules but has an id ends its call.
+// Noise counts what is not a message; the first lines are kept for the status. A reply that breaks the rules but has an
+// id ends its call.
 func (c *Conn) Noise(line []byte, err error) {
 	if id, is := looksLikeReply(line, err); is {
 		if number, ok := link.Number(id); ok && c.Calls.made(number) {

@@ -11,17 +11,16 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// saysNothingOfEra reports whether a remote server refused a request for who
-// asks or how often, and not for what it asks.
+// saysNothingOfEra reports whether a remote server refused a request for who asks or how often, and not for what it
+// asks.
 func saysNothingOfEra(err error) bool {
 	var status *remote.StatusError
 	return errors.As(err, &status) &&
 		slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, status.Status)
 }
 
-// Wanted gives the revision by which a server is to be asked again that refused
-// another and named those it speaks (specification 2026-07-28, basic,
-// versioning), and that is not to be taken for one of the legacy era; "" for none.
+// Wanted gives the revision by which a server is to be asked again that refused another and named those it speaks
+// (specification 2026-07-28, basic, versioning), and that is not to be taken for one of the legacy era; "" for none.
 func Wanted(err error) string {
 	var refusal *link.RPCError
 	if !errors.As(err, &refusal) || refusal.Code != eras.UnsupportedVersion {
@@ -37,9 +36,8 @@ func Wanted(err error) string {
 	return ""
 }
 
-// MayBeOfEra reports whether a request may have been refused because it is of the
-// legacy era: with the revision that the server has, or, over HTTP, as a bad
-// request without a word that can be relied on.
+// MayBeOfEra reports whether a request may have been refused because it is of the legacy era: with the revision that
+// the server has, or, over HTTP, as a bad request without a word that can be relied on.
 func MayBeOfEra(err error) bool {
 	var status *remote.StatusError
 	return Wanted(err) != "" || errors.As(err, &status) && status.Status == http.StatusBadRequest

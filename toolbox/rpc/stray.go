@@ -9,15 +9,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// strayGrace is how long a server that sent a reply to nobody may take to send the
-// one that is waited for.
+// strayGrace is how long a server that sent a reply to nobody may take to send the one that is waited for.
 const strayGrace = time.Second
 
 // strayKept is how much of such a reply is told, in bytes.
 const strayKept = 200
 
-// looksLikeReply reports whether a line that is no valid message was meant to be
-// a reply, and the token of its id if it has one.
+// looksLikeReply reports whether a line that is no valid message was meant to be a reply, and the token of its id if it
+// has one.
 func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 	var bad *wire.Error
 	if !errors.As(err, &bad) || bytes.Contains(line, []byte(`"method"`)) {

@@ -86,8 +86,8 @@ func (t *Table) takeLocked(number uint64) *Call {
 	return call
 }
 
-// end takes out the call with a number that ended by a reply or, if spoke is false, without one. made reports whether there was
-// a call of that number at all.
+// end takes out the call with a number that ended by a reply or, if spoke is false, without one. made reports whether
+// there was a call of that number at all.
 func (t *Table) end(number uint64, spoke bool) (call *Call, made bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,8 +158,8 @@ func (t *Table) DrainIdle(idle time.Duration) (drains bool, again time.Duration)
 	return true, 0
 }
 
-// Drain takes no more calls; what it returns is closed when the last of those under way is done. Streams that stay open do
-// not count.
+// Drain takes no more calls; what it returns is closed when the last of those under way is done. Streams that stay open
+// do not count.
 func (t *Table) Drain() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,8 +203,8 @@ func (t *Table) why() error {
 	return t.refuses
 }
 
-// stray notes a reply that is to no request. If one call alone waits for its own, that was most likely meant to be it, and
-// the call is not left waiting long.
+// stray notes a reply that is to no request. If one call alone waits for its own, that was most likely meant to be it,
+// and the call is not left waiting long.
 func (t *Table) stray(e *StrayError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -32,8 +32,7 @@ func New(m Model, opts Options) *Agent {
 	return &Agent{m, opts}
 }
 
-// Run works on a request until it is done, or has to be asked about. See
-// [commandsrv.Agent].
+// Run works on a request until it is done, or has to be asked about. See [commandsrv.Agent].
 func (a *Agent) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.AgentResult, error) {
 	t := &run{model: a.model, opts: a.opts, began: a.opts.Now(), ctx: ctx, request: r, w: r.Engine.Workflow(), path: r.Path}
 	if r.State == nil {

@@ -111,8 +111,7 @@ func cancelOrder() modeltest.Answer {
 }
 func done() modeltest.Answer { return modeltest.Text("That is done.") }
 
-// The model sees the tools of the place where it stands, and answers in words
-// when it is done.
+// The model sees the tools of the place where it stands, and answers in words when it is done.
 func TestRun(t *testing.T) {
 	d := newDesk(t, plan(), modeltest.Calls("list_orders", `{"status":"open"}`, "open_order", `{"order_id":"44821"}`), modeltest.Calls("Order__show_order", `{}`), done())
 	r := d.request("What is in the order of Ada Reed?")
@@ -163,8 +162,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What changes something waits for the user, whose answer comes with a later
-// call.
+// What changes something waits for the user, whose answer comes with a later call.
 func TestConfirmLater(t *testing.T) {
 	for _, tt := range []struct {
 		name, reply string
@@ -267,8 +265,7 @@ func TestAskInVain(t *testing.T) {
 	}
 }
 
-// A question of the model leaves with the result, and the answer comes back
-// with what was going on.
+// A question of the model leaves with the result, and the answer comes back with what was going on.
 func TestAskLater(t *testing.T) {
 	d := newDesk(t, plan(), modeltest.Calls("list_orders", `{}`), modeltest.Calls("ask_user", `{"question":"Which order?"}`, "open_order", `{"order_id":"44821"}`),
 		modeltest.Text("1. open the one of Ines"), done())
@@ -404,8 +401,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// A model that fails before anything was done is an error; later the user is
-// told what was done.
+// A model that fails before anything was done is an error; later the user is told what was done.
 func TestModelFails(t *testing.T) {
 	refused := modeltest.Body(400, `{"error":{"message":"out of order"}}`)
 	for _, tt := range []struct {
@@ -612,8 +608,8 @@ func TestBrokenState(t *testing.T) {
 	}
 }
 
-// What the model says is handed on as it comes, each reply by its number; calls in
-// words are not, and a stream that breaks off is another reply.
+// What the model says is handed on as it comes, each reply by its number; calls in words are not, and a stream that
+// breaks off is another reply.
 func TestSaid(t *testing.T) {
 	half := modeltest.Events(modeltest.Delta(`{"content":"I lo"}`, ""))
 	called := modeltest.Events(modeltest.Delta(`{"content":"I open it."}`, ""),

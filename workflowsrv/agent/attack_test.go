@@ -74,9 +74,8 @@ func led() [][]modeltest.Answer {
 	}
 }
 
-// A text in a result that gives orders changes nothing without a yes, even if
-// the model does what it says, in the turn in which it is read or in a later
-// one; and it is never anything but a result in what the model sees.
+// A text in a result that gives orders changes nothing without a yes, even if the model does what it says, in the turn
+// in which it is read or in a later one; and it is never anything but a result in what the model sees.
 func TestAttacks(t *testing.T) {
 	texts := attacks()
 	if len(texts) < 40 {
@@ -118,8 +117,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// voices checks that a text was told to the agent's model by results alone, and
-// to the planner as a string of JSON.
+// voices checks that a text was told to the agent's model by results alone, and to the planner as a string of JSON.
 func (d *desk) voices(data string) {
 	d.Helper()
 	first, _, _ := strings.Cut(data, "\n")
@@ -135,8 +133,8 @@ func (d *desk) voices(data string) {
 	}
 }
 
-// Models speak three dialects: calls, an object of JSON where the endpoint takes no
-// tools, and JSON among words. All get the same done.
+// Models speak three dialects: calls, an object of JSON where the endpoint takes no tools, and JSON among words. All
+// get the same done.
 func TestDialects(t *testing.T) {
 	native := []modeltest.Answer{modeltest.Text("1. open_order"), openOrder(), cancelOrder(), done()}
 	refused := modeltest.Body(400, `{"error":{"message":"this model does not support tools"}}`)

@@ -12,9 +12,8 @@ import (
 // none is the tool that stands for no candidate.
 const none = "none_of_these"
 
-// Choose has the model choose the command that an instruction means, with the
-// parameters that it gives, in one request. What is no clear choice of a
-// candidate is none. See [command.Chooser].
+// Choose has the model choose the command that an instruction means, with the parameters that it gives, in one request.
+// What is no clear choice of a candidate is none. See [command.Chooser].
 func (a *Agent) Choose(ctx context.Context, c command.Choice) (command.Chosen, error) {
 	r := model.Request{Role: model.Assistant, MustCall: true, Messages: []model.Message{
 		{From: model.FromSystem, Text: prompt("choose")},

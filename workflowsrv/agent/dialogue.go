@@ -13,9 +13,8 @@ type dialogue struct {
 	Said []model.Message `json:"said,omitempty"`
 }
 
-// tell adds something to the dialogue that is neither a reply nor a result.
-// What follows a result becomes part of it: not every endpoint takes a message
-// of the user there.
+// tell adds something to the dialogue that is neither a reply nor a result. What follows a result becomes part of it:
+// not every endpoint takes a message of the user there.
 func (d *dialogue) tell(text string) {
 	if n := len(d.Said); n > 0 && d.Said[n-1].From != model.FromModel {
 		d.Said[n-1].Text += "\n\n" + text
@@ -32,8 +31,7 @@ func (d *dialogue) answer(callID, text string) {
 	d.Said = append(d.Said, model.Message{From: model.FromTool, CallID: callID, Text: clip(text, maxResult)})
 }
 
-// shorten takes the oldest rounds out of the dialogue until it is no longer
-// than that.
+// shorten takes the oldest rounds out of the dialogue until it is no longer than that.
 func (d *dialogue) shorten(most int) {
 	size, from := 0, len(d.Said)
 	for i, m := range slices.Backward(d.Said) {

@@ -72,8 +72,8 @@ func (w *watched) CallTool(ctx context.Context, toolbox, server, tool string, ar
 	return w.Shop.CallTool(ctx, toolbox, server, tool, arguments)
 }
 
-// FuzzRun checks that whatever a model replies, the work ends within its
-// rounds, changes nothing without a yes, and leaves what it can go on from.
+// FuzzRun checks that whatever a model replies, the work ends within its rounds, changes nothing without a yes, and
+// leaves what it can go on from.
 func FuzzRun(f *testing.F) {
 	f.Add([]byte("\x02ab\x04\x01cd\x08\x00"), true)
 	f.Add([]byte("\x01ab\x00\x04"), true)

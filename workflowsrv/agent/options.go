@@ -14,8 +14,7 @@ type Model interface {
 	Complete(ctx context.Context, r model.Request) (*model.Reply, error)
 }
 
-// Options bound what one instruction may cost; see [Agent.Run]. Zero is the
-// default of each.
+// Options bound what one instruction may cost; see [Agent.Run]. Zero is the default of each.
 type Options struct {
 	Tokens int              // of all requests and replies together; 1,000,000
 	Calls  int              // of commands; 60

@@ -56,8 +56,8 @@ func (t *run) work() (*commandsrv.AgentResult, error) {
 	}
 }
 
-// broken is what becomes of work that cannot go on. Where the application was
-// changed, or the session moved, that has to be told, and is kept.
+// broken is what becomes of work that cannot go on. Where the application was changed, or the session moved, that has
+// to be told, and is kept.
 func (t *run) broken(err error) (*commandsrv.AgentResult, error) {
 	moved := t.w.Trail(t.path) != t.w.Trail(t.request.Path)
 	if context.Cause(t.ctx) != nil || len(t.Done) == 0 && !moved {
@@ -90,8 +90,7 @@ func (t *run) say(piece string, anew bool) {
 	t.request.Text(t.replies, piece)
 }
 
-// messages are the instructions, what was said before, and the dialogue. listed
-// has the commands in words.
+// messages are the instructions, what was said before, and the dialogue. listed has the commands in words.
 func (t *run) messages(listed bool) []model.Message {
 	system := prompt("agent") + "\n\n" + about(t.w) + "\n\n" + t.here()
 	if listed {
@@ -107,9 +106,8 @@ func (t *run) messages(listed bool) []model.Message {
 	return append(append(list, first), rest...)
 }
 
-// here says what day it is and what may be done where the session stands. The
-// names are those of the file; what a place is called may be data, and stands
-// in the dialogue.
+// here says what day it is and what may be done where the session stands. The names are those of the file; what a place
+// is called may be data, and stands in the dialogue.
 func (t *run) here() string {
 	now := t.opts.Now()
 	kind := "the top"
@@ -128,8 +126,7 @@ func (t *run) here() string {
 	return b.String()
 }
 
-// history gives them as messages. What the application said is the result of a
-// call, never the model's word.
+// history gives them as messages. What the application said is the result of a call, never the model's word.
 func (t *run) history() []model.Message {
 	var list []model.Message
 	for i, e := range t.exchanges() {
@@ -191,8 +188,7 @@ func (t *run) round(reply *model.Reply) (fault string, err error) {
 	return fault, nil
 }
 
-// call carries out a call and gives its result for the model. fault says why
-// nothing came of it; err ends the work.
+// call carries out a call and gives its result for the model. fault says why nothing came of it; err ends the work.
 func (t *run) call(call model.Call) (result, fault string, err error) {
 	called, arguments := cmp.Or(call.Name, "a tool without a name"), json.RawMessage(call.Arguments)
 	var object map[string]json.RawMessage

@@ -23,8 +23,7 @@ type state struct {
 	Faults int `json:"faults,omitempty"` // rounds on end that brought nothing
 	// Seen counts the calls since something was changed.
 	Seen map[string]int `json:"seen,omitempty"`
-	// Done are the commands that have changed something, and Failed says that
-	// the last command did not succeed.
+	// Done are the commands that have changed something, and Failed says that the last command did not succeed.
 	Done      []change                   `json:"done,omitempty"`
 	Failed    bool                       `json:"failed,omitempty"`
 	Plan      string                     `json:"plan,omitempty"` // the last one
@@ -66,8 +65,7 @@ type run struct {
 	tools   map[string]string // the commands that the model was offered, by the names of the tools
 }
 
-// waiting reports whether there is a question that only a later call can bring
-// the answer to.
+// waiting reports whether there is a question that only a later call can bring the answer to.
 func (s *state) waiting() bool { return s.Ask != nil }
 
 // keep notes the artifacts of a command.
@@ -187,8 +185,7 @@ func (t *run) await() *commandsrv.AgentResult {
 	return r
 }
 
-// trace tells of a plan, which is no command but reaches the agent like the
-// answer of one.
+// trace tells of a plan, which is no command but reaches the agent like the answer of one.
 func (t *run) trace(plan string) {
 	t.request.Trace(command.TraceEvent{Timestamp: time.Now().UnixMilli(), Direction: command.ToAgent, Parameters: json.RawMessage("null"), ResponseText: &plan})
 }
@@ -204,8 +201,7 @@ func about(w *command.Workflow) string {
 	return text
 }
 
-// exchanges are the last turns of the conversation before this instruction,
-// whose own are in the dialogue.
+// exchanges are the last turns of the conversation before this instruction, whose own are in the dialogue.
 func (t *run) exchanges() []commandsrv.Exchange {
 	said := t.request.History
 	said = said[:max(0, len(said)-t.Turns)]

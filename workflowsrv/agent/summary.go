@@ -22,8 +22,7 @@ const (
 	summarySchema = `{"type":"object","properties":{"topic":{"type":"string"},"summary":{"type":"string"}},"required":["topic","summary"]}`
 )
 
-// Summarize has the model name a conversation and sum it up. See
-// [commandsrv.Summarizer].
+// Summarize has the model name a conversation and sum it up. See [commandsrv.Summarizer].
 func (a *Agent) Summarize(ctx context.Context, said []commandsrv.Exchange) (topic, summary string, err error) {
 	r := model.Request{Role: model.Summary, MustCall: true,
 		Messages: []model.Message{{From: model.FromSystem, Text: prompt("summary")}, {From: model.FromUser, Text: transcript(said)}},
@@ -56,8 +55,8 @@ func transcript(said []commandsrv.Exchange) string {
 	return b.String()
 }
 
-// read takes topic and summary out of a reply: of the call, or of the JSON that
-// models write instead which call nothing.
+// read takes topic and summary out of a reply: of the call, or of the JSON that models write instead which call
+// nothing.
 func read(reply *model.Reply) (topic, summary string, ok bool) {
 	text := reply.Text
 	if len(reply.Calls) > 0 {

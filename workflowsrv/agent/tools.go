@@ -9,16 +9,14 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// executeCommand is the one tool that takes all commands where there are too
-// many for a tool each.
+// executeCommand is the one tool that takes all commands where there are too many for a tool each.
 const executeCommand = "execute_command"
 
-// slash stands for the slash of a qualified name, which names of tools cannot
-// have.
+// slash stands for the slash of a qualified name, which names of tools cannot have.
 const slash = "__"
 
-// offer gives the tools of the place where the session stands, and the commands
-// by the names of their tools; there are none where one tool takes all.
+// offer gives the tools of the place where the session stands, and the commands by the names of their tools; there are
+// none where one tool takes all.
 func (t *run) offer() ([]model.Tool, map[string]string) {
 	list := []model.Tool{{Name: askUser, Description: "Ask the user one question, and wait for the answer.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"},"options":{"type":"array","items":{"type":"string"},"description":"the answers to choose from, if there are few"}},"required":["question"]}`)}}
@@ -84,8 +82,8 @@ func describe(entry command.ListedEntry) string {
 	return b.String()
 }
 
-// withRequired gives the schema of a command with those parameters required
-// that are needed: what the place knows need not be given.
+// withRequired gives the schema of a command with those parameters required that are needed: what the place knows need
+// not be given.
 func withRequired(schema json.RawMessage, params []command.ListedParam) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(schema, &members) != nil {

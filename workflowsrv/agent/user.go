@@ -41,8 +41,8 @@ func (t *run) confirm(callID string, o *command.Outcome) (result, fault string, 
 	return t.reach()
 }
 
-// reach puts the question to the user where that can be done now. Otherwise it
-// stays, for a later call to bring the answer.
+// reach puts the question to the user where that can be done now. Otherwise it stays, for a later call to bring the
+// answer.
 func (t *run) reach() (result, fault string, err error) {
 	if t.request.Ask == nil {
 		return "", "", nil

@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/library"
 )
 
-// everyWorkflow gives those that are part of the program and the sample, as
-// files.
+// everyWorkflow gives those that are part of the program and the sample, as files.
 func everyWorkflow(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{"sample.json": definition.Sample()}
@@ -33,8 +32,7 @@ func everyWorkflow(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestPictures draws every workflow: each step stands in the picture, and SVG
-// is XML.
+// TestPictures draws every workflow: each step stands in the picture, and SVG is XML.
 func TestPictures(t *testing.T) {
 	for name, data := range everyWorkflow(t) {
 		w, err := new(definition.Parser).Parse(name, data)
@@ -73,8 +71,7 @@ func TestHostilePictures(t *testing.T) {
 	}
 }
 
-// TestLayout lays files out anew: what they say stays, and a second time
-// changes nothing.
+// TestLayout lays files out anew: what they say stays, and a second time changes nothing.
 func TestLayout(t *testing.T) {
 	for name, data := range everyWorkflow(t) {
 		asYAML, err := author.ToYAML(data)

@@ -16,17 +16,15 @@ import (
 // A Case is one way through a workflow, with what is expected of it.
 type Case struct {
 	Name string
-	// Context is what is known at the start. Sets is what the agent learns in
-	// a step: each time the step comes the next one counts, the last for all
-	// times after it.
+	// Context is what is known at the start. Sets is what the agent learns in a step: each time the step comes the next
+	// one counts, the last for all times after it.
 	Context map[string]any
 	Sets    map[string][]map[string]any
 	// Outputs have to satisfy the criteria of their steps, and Rejected must not.
 	Outputs, Rejected map[string][]string
 	// Steps are those that have to be handed out, in this order; nil for any.
 	Steps []string
-	// Missing are the variables that the way ends for want of; empty for a way
-	// that ends with the last step.
+	// Missing are the variables that the way ends for want of; empty for a way that ends with the last step.
 	Missing []string
 }
 
@@ -245,8 +243,8 @@ func (c *Coverage) passed(w *definition.Workflow, steps []string) {
 	}
 }
 
-// Branches counts the branches of the workflow, those that were taken, and
-// names the others: each step is one, and one more if it can be left out.
+// Branches counts the branches of the workflow, those that were taken, and names the others: each step is one, and one
+// more if it can be left out.
 func (c *Coverage) Branches(w *definition.Workflow) (taken, all int, never []string) {
 	for s := range w.All() {
 		all++

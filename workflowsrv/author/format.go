@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-// Format writes a file anew with one layout: two spaces for each level, a
-// line at the end. Keys keep their order, and comments of YAML their places.
+// Format writes a file anew with one layout: two spaces for each level, a line at the end. Keys keep their order, and
+// comments of YAML their places.
 func Format(isYAML bool, data []byte) ([]byte, error) {
 	text, err := format(isYAML, data)
 	if err != nil {
@@ -65,8 +65,7 @@ func ToYAML(data []byte) ([]byte, error) {
 	return encodeYAML(&doc)
 }
 
-// unfold takes the braces and quotes of JSON from a node; what needs quotes
-// gets them back when it is written.
+// unfold takes the braces and quotes of JSON from a node; what needs quotes gets them back when it is written.
 func unfold(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {

@@ -16,8 +16,8 @@ const (
 	conditionHeight        = 20
 )
 
-// SVG draws the workflow as a column of steps. A dashed box is a step that
-// its condition can leave out, and a frame is a loop.
+// SVG draws the workflow as a column of steps. A dashed box is a step that its condition can leave out, and a frame is
+// a loop.
 func SVG(w *definition.Workflow) string {
 	p := &picture{y: margin}
 	p.box(w.Name, 0, "start")

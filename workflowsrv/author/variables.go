@@ -11,11 +11,9 @@ import (
 // A Variable is one that conditions or loops of a workflow need.
 type Variable struct {
 	Name string `json:"name"`
-	// Set are the steps whose texts name it, so that the agent can set it, and
-	// the loops that set it themselves.
+	// Set are the steps whose texts name it, so that the agent can set it, and the loops that set it themselves.
 	Set []string `json:"set"`
-	// Tested are the steps and loops that depend on it, and Tests what it is
-	// compared with.
+	// Tested are the steps and loops that depend on it, and Tests what it is compared with.
 	Tested []string `json:"tested"`
 	Tests  []string `json:"tests"`
 }

@@ -12,13 +12,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Answer goes on with a question that waits, given what the user replied: the
-// words, or the JSON object of Pending.Form. A reply that answers nothing has
-// the question asked again, with what was wrong; abort gives it up, and so does a
-// command with a slash before its name, which is then carried out. Where a command
-// is to be chosen, the name or an utterance of another one is enough for that.
-// Where a value is asked for, all of the reply is the value, unless it begins with
-// the name of a parameter, as in name: value.
+// Answer goes on with a question that waits, given what the user replied: the words, or the JSON object of
+// Pending.Form. A reply that answers nothing has the question asked again, with what was wrong; abort gives it up, and
+// so does a command with a slash before its name, which is then carried out. Where a command is to be chosen, the name
+// or an utterance of another one is enough for that. Where a value is asked for, all of the reply is the value, unless
+// it begins with the name of a parameter, as in name: value.
 func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, reply, opts)
 	if err != nil {
@@ -96,8 +94,7 @@ func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) 
 	return t.action(pending.Action)
 }
 
-// chosen goes on with the command that the user has picked, by its number or
-// name.
+// chosen goes on with the command that the user has picked, by its number or name.
 func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	if said == "none" || said == "no" || said == "none of these" {
 		return t.giveUp(), nil
@@ -177,8 +174,7 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 	return t.run(v, args, problem)
 }
 
-// persist counts how often the same value was asked for in vain, and says how to
-// get out of it.
+// persist counts how often the same value was asked for in vain, and says how to get out of it.
 func (o *Outcome) persist(before Pending) {
 	if o.Pending == nil || o.Pending.Kind != AskValues || o.Pending.Missing[0] != before.Missing[0] || o.Output.Success {
 		return
@@ -198,8 +194,8 @@ func (c *Command) hasAny(form arguments) bool {
 	return false
 }
 
-// meant is the value of a parameter that a reply in words gives. Where the reply
-// may say something else as well, what it leads to is confirmed.
+// meant is the value of a parameter that a reply in words gives. Where the reply may say something else as well, what
+// it leads to is confirmed.
 func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) string {
 	agreed, known := affirmed(normal(reply))
 	switch {
@@ -234,8 +230,8 @@ func (t *turn) orders(reply string) bool {
 	return exact || uttered || worded
 }
 
-// aside carries out a question of the user's own about where they are and what
-// can be done, and leaves that of the command waiting.
+// aside carries out a question of the user's own about where they are and what can be done, and leaves that of the
+// command waiting.
 func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
 	other := t.said(reply)
 	v, _, ok := other.exact(false)

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
-// ask returns the problem, and the question for what is missing: for one value at
-// a time, and first for one that was given and cannot be.
+// ask returns the problem, and the question for what is missing: for one value at a time, and first for one that was
+// given and cannot be.
 func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 	o := t.refuse(c, args, problem, problem.words(c))
 	var wanted []string
@@ -52,8 +52,8 @@ const (
 	patience = 2 // answers that are none, before it is said how to get out
 )
 
-// question asks for the first of the named parameters of a command. It says what
-// was wrong with the value that was given, and what the choices are.
+// question asks for the first of the named parameters of a command. It says what was wrong with the value that was
+// given, and what the choices are.
 func question(c *Command, names []string, problem *Problem) string {
 	name, p := names[0], c.Param(names[0])
 	var b strings.Builder

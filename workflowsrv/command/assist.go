@@ -9,22 +9,19 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
-// What an inferred command needs to be run without a model: the
-// score of the best, and what it has before the second. See TestQuality for
-// where they come from.
+// What an inferred command needs to be run without a model: the score of the best, and what it has before the second.
+// See TestQuality for where they come from.
 const (
 	sureScore        = 0.5
 	sureMargin       = 0.2
 	chooseCandidates = 64 // shown to a model
 )
 
-// Assist carries out an instruction in words, from where the path ends. It
-// looks, in this order, for the exact name of a command, an utterance, a
-// correction of the user's, a name with a slip, a name or an utterance with
-// values, and words in common. A command that was only inferred, or whose
-// parameters were read out of words, runs unasked if it changes nothing, and is
-// proposed otherwise; where no command is likely enough the candidates are
-// returned, with the question which one is meant.
+// Assist carries out an instruction in words, from where the path ends. It looks, in this order, for the exact name of
+// a command, an utterance, a correction of the user's, a name with a slip, a name or an utterance with values, and
+// words in common. A command that was only inferred, or whose parameters were read out of words, runs unasked if it
+// changes nothing, and is proposed otherwise; where no command is likely enough the candidates are returned, with the
+// question which one is meant.
 //
 // The error is as for [Engine.Execute], or that of the [Chooser].
 func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOptions) (*Outcome, error) {
@@ -89,9 +86,8 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 	return t.run(v, found.args, found.problem)
 }
 
-// guess runs a command that was found, with the parameters that the
-// instruction gives. Where it gives any the command counts as inferred, even if
-// there was no doubt about which is meant.
+// guess runs a command that was found, with the parameters that the instruction gives. Where it gives any the command
+// counts as inferred, even if there was no doubt about which is meant.
 func (t *turn) guess(v visible) (*Outcome, error) {
 	found := t.said(t.query).extract(v)
 	t.inferred = t.inferred || len(found.args) > 0 || found.left != ""
@@ -114,8 +110,7 @@ func forbids(query string) bool {
 	return false
 }
 
-// likely looks for what the instruction may mean by all that is known of the
-// commands.
+// likely looks for what the instruction may mean by all that is known of the commands.
 func (t *turn) likely() (*Outcome, error) {
 	var among []visible
 	for _, v := range t.w.visibleAt(t.path) {
@@ -133,8 +128,7 @@ func (t *turn) likely() (*Outcome, error) {
 	return t.offer(found)
 }
 
-// choices are the commands that a [Chooser] chooses among: those that were
-// found, the best first, and then the rest.
+// choices are the commands that a [Chooser] chooses among: those that were found, the best first, and then the rest.
 func choices(found []candidate, among []visible) []candidate {
 	list := slices.Clone(found)
 	for _, v := range among {

@@ -206,8 +206,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// What a user gives by name is kept to the last word, and what may be less, or
-// other, than was meant is not written unasked.
+// What a user gives by name is kept to the last word, and what may be less, or other, than was meant is not written
+// unasked.
 func TestValuesAreWhole(t *testing.T) {
 	w := books(t)
 	tests := []struct {
@@ -271,8 +271,8 @@ func TestConfirmationShowsAll(t *testing.T) {
 	}
 }
 
-// A question that is asked again says what was wrong with the answer, and what
-// can be answered; a question of the user's own leaves it waiting.
+// A question that is asked again says what was wrong with the answer, and what can be answered; a question of the
+// user's own leaves it waiting.
 func TestAskedAgain(t *testing.T) {
 	e, _ := desk(books(t), nil)
 	o, err := e.Assist(t.Context(), nil, "place a new order", command.CallOptions{})
@@ -361,8 +361,8 @@ func TestChooser(t *testing.T) {
 	}
 }
 
-// What earlier results had is known: a value that is mentioned is taken, and one
-// that is only meant, by its row or its number, is proposed, whatever it does.
+// What earlier results had is known: a value that is mentioned is taken, and one that is only meant, by its row or its
+// number, is proposed, whatever it does.
 func TestSeen(t *testing.T) {
 	w := folder(t,
 		"commands/look.yaml", "description: Look at an order\neffect: read\nutterances: [look at the order]\nparams:\n  order: {type: string, pattern: \"^[0-9]{5}$\", description: The number}\ntool: s/look\n",
@@ -440,9 +440,8 @@ func TestLookupMentioned(t *testing.T) {
 	}
 }
 
-// Who answers a question with what is no answer is told each time what is wrong,
-// after a while how to get out of it, and nothing runs; and no question is longer
-// than somebody reads.
+// Who answers a question with what is no answer is told each time what is wrong, after a while how to get out of it,
+// and nothing runs; and no question is longer than somebody reads.
 func TestNonsense(t *testing.T) {
 	var many strings.Builder
 	for i := range 1000 {
@@ -481,8 +480,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// What a server returns is not let to word a question, and a place does not keep
-// more of it than it should.
+// What a server returns is not let to word a question, and a place does not keep more of it than it should.
 func TestHostilePlaces(t *testing.T) {
 	w := folder(t,
 		"contexts/Order.yaml", "description: o\nkey: [id]\ntitle: \"{name}\"\n",

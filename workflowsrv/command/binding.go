@@ -14,8 +14,7 @@ type Binding struct {
 	Process *ProcessCall
 }
 
-// ToolCall calls a tool of a server in a toolbox. Without arguments of its own
-// it passes the parameters on as they are.
+// ToolCall calls a tool of a server in a toolbox. Without arguments of its own it passes the parameters on as they are.
 type ToolCall struct {
 	Toolbox, Server, Tool string
 
@@ -43,8 +42,8 @@ type ProcessCall struct {
 
 // Caller calls the tools of servers. It is called from many goroutines.
 type Caller interface {
-	// CallTool returns the result of tools/call as the server sent it. The
-	// error says why there is none, in words for a model.
+	// CallTool returns the result of tools/call as the server sent it. The error says why there is none, in words for a
+	// model.
 	CallTool(ctx context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error)
 }
 
@@ -72,9 +71,8 @@ type ProcessRequest struct {
 
 // ProcessRunner runs the processes of commands that are bound to one.
 type ProcessRunner interface {
-	// Run waits for the end of the process and returns what it wrote to
-	// standard output. A process that fails is an error, with the end of what
-	// it wrote to standard error.
+	// Run waits for the end of the process and returns what it wrote to standard output. A process that fails is an
+	// error, with the end of what it wrote to standard error.
 	Run(ctx context.Context, r ProcessRequest) (stdout []byte, err error)
 }
 

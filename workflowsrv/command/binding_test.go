@@ -109,8 +109,7 @@ http: {url: "http://127.0.0.1/x", headers: {content-type: text/plain}, body: hel
 	}
 }
 
-// Who a command runs for is known by name, and a secret of theirs goes where it
-// is named and nowhere else.
+// Who a command runs for is known by name, and a secret of theirs goes where it is named and nowhere else.
 func TestBindingUser(t *testing.T) {
 	w := folder(t,
 		"commands/ask.yaml", "description: d\neffect: read\nparams: {q: {type: string}}\nhttp: {url: \"https://shop.example/{user_id}?q={q}\", headers: {Authorization: \"Bearer ${user:SHOP}\", Q: \"{q}\"}}\nreply: \"{user_id} asked {q}\"\n",

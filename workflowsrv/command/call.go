@@ -16,8 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// address fills in a URL. A value cannot become more than one segment of the
-// path or one part of the query.
+// address fills in a URL. A value cannot become more than one segment of the path or one part of the query.
 func (b *HTTPCall) address(get values) (string, error) {
 	var s strings.Builder
 	query := false
@@ -41,8 +40,7 @@ func (b *HTTPCall) address(get values) (string, error) {
 	return s.String(), nil
 }
 
-// opensOption reports whether a value, as against the file, has put a dash at
-// the beginning of an argument.
+// opensOption reports whether a value, as against the file, has put a dash at the beginning of an argument.
 func opensOption(text *template, arg string) bool {
 	return strings.HasPrefix(arg, "-") && len(text.pieces) > 0 && text.pieces[0].name != ""
 }
@@ -143,8 +141,8 @@ func (p *performer) callHTTP(b *HTTPCall, c *Command, get values) result {
 	return out
 }
 
-// secretly fills in a template that may refer to the environment, and to secrets
-// of the user. The value of a parameter is never read as a reference.
+// secretly fills in a template that may refer to the environment, and to secrets of the user. The value of a parameter
+// is never read as a reference.
 func (p *performer) secretly(text *template, get values) (string, error) {
 	var failed error
 	value := text.expand(get, plain, func(name string) string {

@@ -16,8 +16,7 @@ type checker struct {
 	lookPath  func(program string) (string, error)
 }
 
-// resolve checks what needs all files: references between them, and bindings
-// against the tools where those are known.
+// resolve checks what needs all files: references between them, and bindings against the tools where those are known.
 func (l *checker) resolve() {
 	for _, s := range l.sources {
 		switch {
@@ -153,8 +152,8 @@ func (l *checker) checkTemplates(s *source) {
 	}
 }
 
-// checkNames reports names that stand for nothing. after says that the command
-// has run, so that its outputs are there, too.
+// checkNames reports names that stand for nothing. after says that the command has run, so that its outputs are there,
+// too.
 func (l *checker) checkNames(s *source, n *document.Node, path string, names []string, after bool) {
 	c := s.command
 	known := append(c.paramNames(), userValue)
@@ -179,8 +178,8 @@ func (l *checker) checkNames(s *source, n *document.Node, path string, names []s
 	}
 }
 
-// checkTool holds a binding against the tool it names, if tools are known. c is
-// the command that passes its parameters on, nil for a lookup.
+// checkTool holds a binding against the tool it names, if tools are known. c is the command that passes its parameters
+// on, nil for a lookup.
 func (l *checker) checkTool(s *source, b *ToolCall, n *document.Node, path string, c *Command) {
 	if !l.tools.known() || b.Server == "" || b.Toolbox == "" || slices.Contains(l.tools.unlisted, b.Toolbox+"/"+b.Server) {
 		return

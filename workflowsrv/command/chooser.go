@@ -30,8 +30,8 @@ func (t *turn) choose(found []candidate) (*Outcome, error) {
 	return t.run(v, args, &Problem{})
 }
 
-// dropParroted drops values that are documented examples and do not stand in
-// the instruction: models copy them from the schema.
+// dropParroted drops values that are documented examples and do not stand in the instruction: models copy them from the
+// schema.
 func (c *Command) dropParroted(args arguments, query string) {
 	for _, p := range c.Params {
 		v, given := args[p.Name]

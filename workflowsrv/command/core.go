@@ -63,8 +63,7 @@ type ListedEntry struct {
 	Description string        `json:"description"`
 	Effect      Effect        `json:"effect"`
 	Parameters  []ListedParam `json:"parameters"`
-	// InputSchema is the JSON Schema of the parameters together. What the place
-	// knows is not required.
+	// InputSchema is the JSON Schema of the parameters together. What the place knows is not required.
 	InputSchema json.RawMessage `json:"input_schema"`
 	// Confirm says that the user is asked before, however it is called.
 	Confirm bool `json:"confirm,omitempty"`
@@ -129,8 +128,7 @@ func (c *Command) listed(at Path) ListedEntry {
 	return entry
 }
 
-// fallback is the value that stands in for an absent one, be it of our giving or
-// the tool's; nil is none.
+// fallback is the value that stands in for an absent one, be it of our giving or the tool's; nil is none.
 func (p *Param) fallback() json.RawMessage {
 	part, _ := p.schema.(map[string]any)
 	v, ok := part["default"]
@@ -182,8 +180,8 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s)
 }
 
-// Format writes an action as a command string that [Engine.Execute] reads back.
-// A parameter whose name cannot be a tag is left out.
+// Format writes an action as a command string that [Engine.Execute] reads back. A parameter whose name cannot be a tag
+// is left out.
 func (w *Workflow) Format(a Action) string {
 	var b strings.Builder
 	b.WriteString(a.CommandName)

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// describe shows the values that a command would run with, all of each: who agrees
-// to them has nothing else to go by. Short ones stand inline; below are the long
-// ones, by line, and what becomes of one that the place has already.
+// describe shows the values that a command would run with, all of each: who agrees to them has nothing else to go by.
+// Short ones stand inline; below are the long ones, by line, and what becomes of one that the place has already.
 func describe(c *Command, args arguments, at Path) (inline, below string) {
 	var parts []string
 	for _, p := range c.Params {
@@ -82,8 +81,7 @@ func difference(old, now []string) []string {
 	return list
 }
 
-// edits compares by the longest lines in common; what is too much for that goes
-// and comes as a whole.
+// edits compares by the longest lines in common; what is too much for that goes and comes as a whole.
 func edits(old, now []string) []string {
 	var list []string
 	if len(old)*len(now) > maxCompared*maxCompared {

@@ -40,8 +40,8 @@ func (d *draft) loops(from string, next func(name string) []string) bool {
 	return false
 }
 
-// learns reports whether some command brings a value of the name to places of
-// a context or of one around it. Where not all files are sound it may be so.
+// learns reports whether some command brings a value of the name to places of a context or of one around it. Where not
+// all files are sound it may be so.
 func (d *draft) learns(context, name string) bool {
 	if d.vague {
 		return true

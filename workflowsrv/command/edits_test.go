@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// Each of these edits of a folder that is well, one at a time, is named with its
-// file and its key; see TestLint for those that keep to the form.
+// Each of these edits of a folder that is well, one at a time, is named with its file and its key; see TestLint for
+// those that keep to the form.
 func TestEdits(t *testing.T) {
 	const (
 		workflow = "workflow.yaml"

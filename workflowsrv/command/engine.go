@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// An Engine runs the commands of a workflow. It has no state, and any number
-// of goroutines may use it.
+// An Engine runs the commands of a workflow. It has no state, and any number of goroutines may use it.
 type Engine struct {
 	w     *Workflow
 	opts  Options
@@ -40,13 +39,11 @@ func (e *Engine) For(user string) *Engine {
 // Workflow returns the workflow that the engine runs.
 func (e *Engine) Workflow() *Workflow { return e.w }
 
-// Execute carries out an exact command string, "Order/cancel_order
-// <reason>late</reason>", from where the path ends. See [Parse] for the
-// grammar. No model is asked and nothing is guessed.
+// Execute carries out an exact command string, "Order/cancel_order <reason>late</reason>", from where the path ends.
+// See [Parse] for the grammar. No model is asked and nothing is guessed.
 //
-// The error is an [*Error] of code 422 for a string that does not keep to the
-// grammar, of 409 for a path that the workflow does not have any more, or the
-// cause of ctx. A command that is unknown, lacks parameters or fails is an
+// The error is an [*Error] of code 422 for a string that does not keep to the grammar, of 409 for a path that the
+// workflow does not have any more, or the cause of ctx. A command that is unknown, lacks parameters or fails is an
 // Outcome without success.
 func (e *Engine) Execute(ctx context.Context, p Path, text string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, text, opts)
@@ -56,8 +53,8 @@ func (e *Engine) Execute(ctx context.Context, p Path, text string, opts CallOpti
 	return t.execute(text)
 }
 
-// Run is Execute for a command whose parameters are values already. Names that
-// the command does not have and values of a wrong type are a Problem.
+// Run is Execute for a command whose parameters are values already. Names that the command does not have and values of
+// a wrong type are a Problem.
 func (e *Engine) Run(ctx context.Context, p Path, a Action, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, a.CommandName, opts)
 	if err != nil {
@@ -66,8 +63,7 @@ func (e *Engine) Run(ctx context.Context, p Path, a Action, opts CallOptions) (*
 	return t.action(a)
 }
 
-// Names reports whether a text begins with the name of a command that is there
-// where a path ends.
+// Names reports whether a text begins with the name of a command that is there where a path ends.
 func (e *Engine) Names(p Path, text string) bool {
 	name, _, err := ParseName(text)
 	if err != nil {
@@ -139,8 +135,7 @@ func (t *turn) action(a Action) (*Outcome, error) {
 	return t.run(v, args, &Problem{})
 }
 
-// run runs a command whose values are read, if nothing is wrong with them.
-// problem has what reading found wrong.
+// run runs a command whose values are read, if nothing is wrong with them. problem has what reading found wrong.
 func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error) {
 	c := v.command
 	given := args.json(c)

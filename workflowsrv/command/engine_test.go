@@ -258,8 +258,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A projected tool is called with what its schema says, and its server judges
-// what we cannot.
+// A projected tool is called with what its schema says, and its server judges what we cannot.
 func TestProjectedCall(t *testing.T) {
 	w := command.Project("dev", "d", tools())
 	r := &recorder{}

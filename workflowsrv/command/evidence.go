@@ -28,8 +28,7 @@ func readGiven(query string) given {
 	return g
 }
 
-// evidence says how well the values of an instruction go with the parameters
-// of a command: from -1 to 1.
+// evidence says how well the values of an instruction go with the parameters of a command: from -1 to 1.
 func (g given) evidence(c *Command, at Path) float64 {
 	numbers, paths, lists := 0, 0, false
 	mustNumber, mustPath := 0, 0

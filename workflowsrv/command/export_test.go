@@ -2,8 +2,7 @@ package command
 
 import "sync"
 
-// Find gives the names of the commands that an instruction may mean from where
-// a path ends, the likeliest first.
+// Find gives the names of the commands that an instruction may mean from where a path ends, the likeliest first.
 func Find(w *Workflow, at Path, query string) []string {
 	var list []string
 	for _, c := range Again(w, Options{}).words().find(query, at, w.visibleAt(at)) {

@@ -22,8 +22,8 @@ type span struct {
 	doubt      bool // nobody knows whether it has the pattern of a parameter
 }
 
-// word is the span as a value: a number that is written as a word in digits.
-// One is left alone, because it is a pronoun more often than a number.
+// word is the span as a value: a number that is written as a word in digits. One is left alone, because it is a pronoun
+// more often than a number.
 func (s span) word() string {
 	low := strings.ToLower(s.text)
 	if i := slices.Index([]string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}, low); i >= 0 {
@@ -32,12 +32,10 @@ func (s span) word() string {
 	return strings.TrimRight(s.text, ".")
 }
 
-// extract finds parameters in an instruction without understanding it, from
-// the surest sign to the weakest: name=value and name: value; a member of an
-// enum; what has the pattern, the format or the type that only one parameter
-// asks for; and, for the one required text that is left, the rest. vocabulary
-// are stems that belong to the command and not to a value; nil is none, and then
-// all of the text is values.
+// extract finds parameters in an instruction without understanding it, from the surest sign to the weakest: name=value
+// and name: value; a member of an enum; what has the pattern, the format or the type that only one parameter asks for;
+// and, for the one required text that is left, the rest. vocabulary are stems that belong to the command and not to a
+// value; nil is none, and then all of the text is values.
 func extract(c *Command, text string, vocabulary map[string]bool, at Path) extracted {
 	x := &extraction{c: c, args: arguments{}, at: at, vocabulary: vocabulary, problem: &Problem{}}
 	rest := x.pairs(text)
@@ -58,20 +56,17 @@ func extract(c *Command, text string, vocabulary map[string]bool, at Path) extra
 type extracted struct {
 	args    arguments
 	problem *Problem // what was given by its name and cannot be
-	// whole says that the values are all there is, as it was written: nothing
-	// was left out, and nobody had to tell one value from another.
+	// whole says that the values are all there is, as it was written: nothing was left out, and nobody had to tell one
+	// value from another.
 	whole bool
-	// left is a value that no parameter takes, such as a number or a path, or of
-	// which nobody knows which one does, "" for none; one that may be a text
-	// which is asked for is not left.
+	// left is a value that no parameter takes, such as a number or a path, or of which nobody knows which one does, ""
+	// for none; one that may be a text which is asked for is not left.
 	left string
-	// borrowed says that a value does not stand in the words, but in an earlier
-	// result that they mean.
+	// borrowed says that a value does not stand in the words, but in an earlier result that they mean.
 	borrowed bool
 }
 
-// isValue reports whether a text is one of the values, but for its quotes and the
-// case of letters.
+// isValue reports whether a text is one of the values, but for its quotes and the case of letters.
 func (x *extraction) isValue(text string) bool {
 	said := normal(text)
 	for _, v := range x.args {
@@ -99,8 +94,7 @@ func hasTag(c *Command, text string) bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return strings.Contains(text, "<"+p.Name+">") })
 }
 
-// hasPair reports whether a text holds name=value or name: value for one of
-// the command's parameters.
+// hasPair reports whether a text holds name=value or name: value for one of the command's parameters.
 func hasPair(c *Command, text string) bool { return len(findPairs(text, c.paramNames())) > 0 }
 
 // split cuts the rest into words, and what stands in quotes into one.
@@ -160,8 +154,8 @@ func (x *extraction) enums(text string) {
 	}
 }
 
-// shapes gives words to parameters whose pattern, format or type they have, as
-// long as there is one word for one parameter, and no doubt about others.
+// shapes gives words to parameters whose pattern, format or type they have, as long as there is one word for one
+// parameter, and no doubt about others.
 func (x *extraction) shapes() {
 	for i := range x.c.Params {
 		p := &x.c.Params[i]
@@ -189,8 +183,7 @@ func (x *extraction) shapes() {
 	}
 }
 
-// contested reports whether another parameter without a value could have a
-// word as well, by the same right.
+// contested reports whether another parameter without a value could have a word as well, by the same right.
 func (x *extraction) contested(p *Param, word string) bool {
 	return slices.ContainsFunc(x.c.Params, func(other Param) bool {
 		fits := other.shape(&x.matching)
@@ -202,8 +195,7 @@ func (x *extraction) contested(p *Param, word string) bool {
 	})
 }
 
-// wants reports whether a parameter has no value yet, and gets none from the
-// place.
+// wants reports whether a parameter has no value yet, and gets none from the place.
 func (x *extraction) wants(p *Param) bool {
 	_, given := x.args[p.Name]
 	given = given || x.problem.about(p.Name)
@@ -211,15 +203,15 @@ func (x *extraction) wants(p *Param) bool {
 	return !given && (p.FromContext == "" || !known)
 }
 
-// patternTime bounds the search for a pattern in one word, and patternsTime that
-// for all patterns in all words of an instruction.
+// patternTime bounds the search for a pattern in one word, and patternsTime that for all patterns in all words of an
+// instruction.
 const (
 	patternTime  = 50 * time.Millisecond
 	patternsTime = 500 * time.Millisecond
 )
 
-// shape says which words look like values of the parameter; nil if all do. The
-// error says that nobody knows. It adds the time it takes to matching.
+// shape says which words look like values of the parameter; nil if all do. The error says that nobody knows. It adds
+// the time it takes to matching.
 func (p *Param) shape(matching *time.Duration) func(string) (bool, error) {
 	part, _ := p.schema.(map[string]any)
 	if pattern, ok := part["pattern"].(string); ok {
@@ -266,8 +258,8 @@ func (p *Param) form(format any) func(string) bool {
 	return nil
 }
 
-// remainder gives the one required text that is left what is left: from the
-// first word on that does not belong to the command, up to the end.
+// remainder gives the one required text that is left what is left: from the first word on that does not belong to the
+// command, up to the end.
 func (x *extraction) remainder() {
 	var open *Param
 	for i := range x.c.Params {
@@ -318,8 +310,8 @@ func (p *Param) takesText() bool {
 		(len(p.Types) == 0 || slices.Contains(p.Types, "string") || slices.Contains(p.Types, "array"))
 }
 
-// between is the instruction as it was written from the first of the spans to
-// the last, or their texts alone where others that are taken stand between.
+// between is the instruction as it was written from the first of the spans to the last, or their texts alone where
+// others that are taken stand between.
 func (x *extraction) between(left []*span) string {
 	first, last := left[0], left[len(left)-1]
 	if len(left) == 1 {

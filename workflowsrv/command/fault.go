@@ -24,8 +24,7 @@ func (f Fault) String() string {
 
 // A FolderError holds every fault of a folder that is no valid workflow.
 type FolderError struct {
-	// Faults are in the order of the files, and within one in its order; there
-	// is at least one.
+	// Faults are in the order of the files, and within one in its order; there is at least one.
 	Faults []Fault
 	// Warnings are what is doubtful besides.
 	Warnings []Fault

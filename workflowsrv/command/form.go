@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// form is a JSON Schema of a parameter, as flat as elicitation wants it (MCP
-// 2025-06-18, "Elicitation"): a text, a number, a truth value or an enum.
-// Anything else is asked for as text, which is read as JSON. choices are all its
+// form is a JSON Schema of a parameter, as flat as elicitation wants it (MCP 2025-06-18, "Elicitation"): a text, a
+// number, a truth value or an enum. Anything else is asked for as text, which is read as JSON. choices are all its
 // values, as far as they are known.
 func (c *Command) form(name string, choices []string) json.RawMessage {
 	p := c.Param(name)

@@ -24,8 +24,8 @@ type Argument struct {
 	Offset int
 }
 
-// ParseName reads the name at the beginning of a command string. rest is where
-// the tags begin. The error is an [*Error].
+// ParseName reads the name at the beginning of a command string. rest is where the tags begin. The error is an
+// [*Error].
 func ParseName(text string) (name string, rest int, err error) {
 	switch {
 	case len(text) > maxCommand:
@@ -51,8 +51,7 @@ func ParseName(text string) (name string, rest int, err error) {
 	return text[start:end], end, nil
 }
 
-// Parse reads the tags of a command string that follow the name, for a command
-// whose parameters have the given names:
+// Parse reads the tags of a command string that follow the name, for a command whose parameters have the given names:
 //
 //	command = [ ws ] , name , { [ ws ] , tag } , [ ws ] ;
 //	name    = ( char - ws - "<" - ">" - "&" - "(" - ")" ) , { … } ;
@@ -61,11 +60,10 @@ func ParseName(text string) (name string, rest int, err error) {
 //	cdata   = "<![CDATA[" , ? anything but the end ? , "]]>" ;
 //	ws      = ? blank, tab, line feed, carriage return ? ;
 //
-// A param is the name of a parameter, compared exactly. Within a value a "<"
-// that begins no tag of the command's own parameters is text, as is an "&" that
-// begins no entity; a tag of one of its parameters is a fault there, because
-// either it or the end of the value was forgotten. White space at both ends of
-// a value is dropped, except in CDATA. The error is an [*Error] of code 422.
+// A param is the name of a parameter, compared exactly. Within a value a "<" that begins no tag of the command's own
+// parameters is text, as is an "&" that begins no entity; a tag of one of its parameters is a fault there, because
+// either it or the end of the value was forgotten. White space at both ends of a value is dropped, except in CDATA. The
+// error is an [*Error] of code 422.
 func Parse(text string, rest int, params []string) ([]Argument, error) {
 	p := &tagParser{text: text, at: rest, params: params, known: make(map[string]bool, len(params))}
 	for _, name := range params {
@@ -181,8 +179,7 @@ func (p *tagParser) unknown(at int) error {
 	return p.malformed(at, "there is no parameter <%s>%s", cut.After(name, 40), hint)
 }
 
-// value reads up to the end of a tag. White space at the ends is dropped as far
-// as it was written as such.
+// value reads up to the end of a tag. White space at the ends is dropped as far as it was written as such.
 func (p *tagParser) value(name string, start int) (string, error) {
 	var b strings.Builder
 	kept := 0 // what of b stays whatever stands there
@@ -235,8 +232,8 @@ func (p *tagParser) value(name string, start int) (string, error) {
 	return "", p.malformed(start, "<%s> is not closed by </%s>", name, name)
 }
 
-// entity decodes the entity at the beginning of text; n is its length, 0 where
-// there is none. ok is false for one that stands for no character.
+// entity decodes the entity at the beginning of text; n is its length, 0 where there is none. ok is false for one that
+// stands for no character.
 func entity(text string) (r rune, n int, ok bool) {
 	end := strings.IndexByte(text[:min(len(text), 12)], ';')
 	if end < 0 {

@@ -101,8 +101,8 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the parser against one that is written in another way: the
-// text is cut into tokens first, and judged as a sequence of them.
+// FuzzParse holds the parser against one that is written in another way: the text is cut into tokens first, and judged
+// as a sequence of them.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", " <a>1</a>", "<a>1</a><list>x</list> <list>y</list>", "<a><![CDATA[</a>]]></a>", "<a> x &lt; &#65; &#x41; & </a>",

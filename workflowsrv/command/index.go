@@ -9,21 +9,18 @@ import (
 	"github.com/mcp-workbench/workbench/internal/find"
 )
 
-// An index finds the commands that an instruction may mean. What it knows
-// counts together, each from 0 to 1:
+// An index finds the commands that an instruction may mean. What it knows counts together, each from 0 to 1:
 //
-// How much of what the instruction says is in the name, the description, the
-// parameters and the utterances of the command, each word by how rare it is:
-// the score of the finder of tools ([find.Index.Fit]), which is told what else
-// words and phrases are said for. A word that no command has counts as a rare
-// one, so that an instruction about something else stays low.
+// How much of what the instruction says is in the name, the description, the parameters and the utterances of the
+// command, each word by how rare it is: the score of the finder of tools ([find.Index.Fit]), which is told what else
+// words and phrases are said for. A word that no command has counts as a rare one, so that an instruction about
+// something else stays low.
 //
-// How like the nearest of its utterances and names the command is in letters:
-// the cosine of sequences of three and four of them (TF-IDF), which survives
-// slips and endings.
+// How like the nearest of its utterances and names the command is in letters: the cosine of sequences of three and four
+// of them (TF-IDF), which survives slips and endings.
 //
-// Whether what is wanted done is what the command does, and whether the values
-// that stand in the instruction are such as it takes.
+// Whether what is wanted done is what the command does, and whether the values that stand in the instruction are such
+// as it takes.
 type index struct {
 	docs    map[*Command]*doc
 	said    *find.Index
@@ -136,8 +133,7 @@ const (
 	byValues = 0.15
 	byName   = 0.07
 	byForm   = 0.06
-	// of the score of a core command and of one that says it is not to be used
-	// any more
+	// of the score of a core command and of one that says it is not to be used any more
 	ofCore       = 0.75
 	ofDeprecated = 0.8
 )
@@ -205,8 +201,7 @@ func (ix *index) vector(words []string) map[string]float64 {
 	return v
 }
 
-// gramsOf counts the sequences of three and four letters of words with blanks
-// around them.
+// gramsOf counts the sequences of three and four letters of words with blanks around them.
 func gramsOf(words []string) map[string]int {
 	counts := map[string]int{}
 	runes := []rune(" " + strings.Join(words, " ") + " ")
@@ -218,8 +213,8 @@ func gramsOf(words []string) map[string]int {
 	return counts
 }
 
-// known gives the words of an instruction without those of values that no
-// command has: that they are unknown says nothing.
+// known gives the words of an instruction without those of values that no command has: that they are unknown says
+// nothing.
 func (ix *index) known(query string) []string {
 	var list []string
 	for _, field := range strings.Fields(query) {
@@ -232,8 +227,7 @@ func (ix *index) known(query string) []string {
 	return list
 }
 
-// vocabulary are the words of an instruction that say which command is meant,
-// and are no values.
+// vocabulary are the words of an instruction that say which command is meant, and are no values.
 func (c *Command) vocabulary() map[string]bool {
 	words := map[string]bool{}
 	for _, seed := range c.seeds() {

@@ -17,8 +17,8 @@ type instruction struct {
 	memory      *memory
 }
 
-// exact finds a command whose name the instruction begins with. One word may be
-// the name of a command by chance; then parameters must follow, or nothing.
+// exact finds a command whose name the instruction begins with. One word may be the name of a command by chance; then
+// parameters must follow, or nothing.
 func (s *instruction) exact(named bool) (v visible, rest string, ok bool) {
 	name, at, err := ParseName(s.query)
 	if err != nil {
@@ -36,8 +36,7 @@ func (s *instruction) exact(named bool) (v visible, rest string, ok bool) {
 	return v, rest, true
 }
 
-// uttered finds the one command that has the instruction among its utterances,
-// or whose name it is in words.
+// uttered finds the one command that has the instruction among its utterances, or whose name it is in words.
 func (s *instruction) uttered() (visible, bool) {
 	said := normal(s.query)
 	var found []visible
@@ -55,8 +54,7 @@ func (s *instruction) uttered() (visible, bool) {
 // minSlip is how long a name must be, in letters, to be meant by a misspelt one.
 const minSlip = 4
 
-// misspelt finds the one command whose name the whole instruction is, but for a
-// slip. Nothing is given up by a slip.
+// misspelt finds the one command whose name the whole instruction is, but for a slip. Nothing is given up by a slip.
 func (s *instruction) misspelt() (visible, bool) {
 	if len(strings.Fields(s.query)) > 1 || utf8.RuneCountInString(s.query) < minSlip {
 		return visible{}, false
@@ -78,9 +76,8 @@ func (s *instruction) misspelt() (visible, bool) {
 	return v, true
 }
 
-// worded finds the one command whose name or utterance the instruction is, but
-// for values and words that say nothing: "read the text file a.txt" is
-// read_text_file.
+// worded finds the one command whose name or utterance the instruction is, but for values and words that say nothing:
+// "read the text file a.txt" is read_text_file.
 func (s *instruction) worded() (visible, bool) {
 	said := gist(s.query)
 	var found []visible
@@ -110,8 +107,7 @@ func (s *instruction) corrected() (visible, bool) {
 	return visible{}, false
 }
 
-// wrong reports whether the user has said that the instruction does not mean a
-// command, and not taken it back since.
+// wrong reports whether the user has said that the instruction does not mean a command, and not taken it back since.
 func (s *instruction) wrong(command string) bool {
 	if len(s.corrections) == 0 {
 		return false
@@ -125,9 +121,8 @@ func (s *instruction) wrong(command string) bool {
 	return false
 }
 
-// extract reads the parameters of a command out of the instruction. What is
-// left is a value of which nobody knows what it was to say: "show order 44830"
-// is not for the command that shows this order.
+// extract reads the parameters of a command out of the instruction. What is left is a value of which nobody knows what
+// it was to say: "show order 44830" is not for the command that shows this order.
 func (s *instruction) extract(v visible) extracted {
 	c, at := v.command, s.path[:v.depth]
 	found := extract(c, s.query, c.vocabulary(), at)
@@ -144,9 +139,8 @@ func (s *instruction) extract(v visible) extracted {
 	return found
 }
 
-// A Correction is what a user has said of an earlier instruction: that it means
-// Command, or with Wrong that it does not. The caller keeps those of each user
-// and workflow and passes them in.
+// A Correction is what a user has said of an earlier instruction: that it means Command, or with Wrong that it does
+// not. The caller keeps those of each user and workflow and passes them in.
 type Correction struct {
 	Utterance string `json:"utterance"`
 	Command   string `json:"command"`

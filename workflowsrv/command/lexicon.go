@@ -2,8 +2,7 @@ package command
 
 import "strings"
 
-// An action is what somebody wants done, or what a command does, as a set of
-// kinds: a word may stand for several.
+// An action is what somebody wants done, or what a command does, as a set of kinds: a word may stand for several.
 type action uint8
 
 const (
@@ -17,8 +16,8 @@ const (
 	start                     // have something run, or stop it
 )
 
-// phrases are turns of speech, with the words that tools have for them. The
-// instruction is read from its beginning, and the longest phrase counts.
+// phrases are turns of speech, with the words that tools have for them. The instruction is read from its beginning, and
+// the longest phrase counts.
 func phrases() map[string]string {
 	return map[string]string{
 		"get rid of": "delete remove", "throw away": "delete remove", "throw out": "delete remove", "take off": "remove", "take out": "remove",
@@ -49,8 +48,7 @@ func phrases() map[string]string {
 	}
 }
 
-// alikes are groups of words that say nearly the same of what a tool does
-// (verbs), or of what it is about (nouns).
+// alikes are groups of words that say nearly the same of what a tool does (verbs), or of what it is about (nouns).
 func alikes() (verbs, nouns []string) {
 	return []string{
 			"delete remove erase drop discard forget destroy wipe clear unlink trash eliminate",

@@ -69,8 +69,7 @@ func (l *checker) lintEffect(s *source) {
 	}
 }
 
-// lintParams holds defaults and examples against the parameters, and looks for
-// those that nothing uses.
+// lintParams holds defaults and examples against the parameters, and looks for those that nothing uses.
 func (l *checker) lintParams(s *source) {
 	c, used := s.command, s.command.uses()
 	for i := range c.Params {
@@ -100,8 +99,7 @@ func (l *checker) lintParams(s *source) {
 	}
 }
 
-// uses are the names that the command fills in anywhere; nil means that all its
-// parameters are passed on.
+// uses are the names that the command fills in anywhere; nil means that all its parameters are passed on.
 func (c *Command) uses() []string {
 	var list []string
 	switch b := c.Bind; {
@@ -259,8 +257,7 @@ func (l *checker) lintEnter(s *source) {
 	}
 }
 
-// mayTell reports whether the result of a command may have a member, as far as
-// is known.
+// mayTell reports whether the result of a command may have a member, as far as is known.
 func (l *checker) mayTell(c *Command, name string) bool {
 	b := c.Bind.Tool
 	if b == nil || !l.tools.known() {

@@ -11,8 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// tracker is a folder with which nothing is wrong: issues and people, kept by a
-// server, with a request and a process.
+// tracker is a folder with which nothing is wrong: issues and people, kept by a server, with a request and a process.
 func tracker() map[string]string {
 	return map[string]string{
 		"workflow.yaml":        "name: Tracker\ndescription: Issues\ntoolbox: dev\nstartup: find <query>open</query>\n",
@@ -89,8 +88,8 @@ func trackerOptions() command.LoadOptions {
 	}
 }
 
-// Each edit of a folder that is well is named at its place: what can never run, or
-// does harm, as a fault, and the rest as a warning.
+// Each edit of a folder that is well is named at its place: what can never run, or does harm, as a fault, and the rest
+// as a warning.
 func TestLint(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, old, new string

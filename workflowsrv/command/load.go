@@ -19,36 +19,33 @@ var commandSchema []byte
 
 // LoadOptions say what a folder is held against.
 type LoadOptions struct {
-	// Tools are the tools that bindings are checked against and that a
-	// workflow which extends a toolbox is made of. Nil means that they are not
-	// known: bindings are taken at their word.
+	// Tools are the tools that bindings are checked against and that a workflow which extends a toolbox is made of. Nil
+	// means that they are not known: bindings are taken at their word.
 	Tools []Tool
-	// Unlisted are servers, as TOOLBOX/SERVER, that there are, but whose tools
-	// are not among Tools because they could not be asked: bindings to them are
-	// taken at their word.
+	// Unlisted are servers, as TOOLBOX/SERVER, that there are, but whose tools are not among Tools because they could
+	// not be asked: bindings to them are taken at their word.
 	Unlisted []string
-	// LookupEnv and LookPath know the variables and the programs that commands
-	// need when they run; nil means that they are not known.
+	// LookupEnv and LookPath know the variables and the programs that commands need when they run; nil means that they
+	// are not known.
 	LookupEnv func(name string) (string, bool)
 	LookPath  func(program string) (string, error)
-	// Dir is where the folder is, which ${WORKFLOW_DIR} stands for; "" means
-	// that it is not on a disk.
+	// Dir is where the folder is, which ${WORKFLOW_DIR} stands for; "" means that it is not on a disk.
 	Dir string
-	// Folder opens a folder that the workflow extends, by its path as seen from
-	// the workflow's own: ../base. nil means that there are no others.
+	// Folder opens a folder that the workflow extends, by its path as seen from the workflow's own: ../base. nil means
+	// that there are no others.
 	Folder func(path string) (fs.FS, error)
 }
 
-// Load reads a workflow from a folder. One on the disk is given as that of an
-// [os.Root], which follows no link out of it:
+// Load reads a workflow from a folder. One on the disk is given as that of an [os.Root], which follows no link out of
+// it:
 //
 //	workflow.yaml                   what it is
 //	contexts/NAME.yaml              a context
 //	commands/NAME.yaml              a command that is there everywhere
 //	commands/CONTEXT/NAME.yaml      a command of a context
 //
-// Those of the folders that it extends are read before, so that its own files
-// change what they say. The error is a [*FolderError] with every fault of every file.
+// Those of the folders that it extends are read before, so that its own files change what they say. The error is a
+// [*FolderError] with every fault of every file.
 func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l := newLoader(opts)
 	l.readAll(fsys)
@@ -64,17 +61,16 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	return l.w, nil
 }
 
-// Toolboxes names the toolboxes that the files of a folder and of those that it
-// extends mention, in the order of their names, whatever is wrong with them:
-// those whose tools LoadOptions should have. Of opts it takes Folder alone.
+// Toolboxes names the toolboxes that the files of a folder and of those that it extends mention, in the order of their
+// names, whatever is wrong with them: those whose tools LoadOptions should have. Of opts it takes Folder alone.
 func Toolboxes(fsys fs.FS, opts LoadOptions) []string {
 	l := newLoader(LoadOptions{Dir: opts.Dir, Folder: opts.Folder})
 	l.readAll(fsys)
 	return sortedKeys(l.binder.boxes)
 }
 
-// Folders are the paths of the folders that a workflow is made of, those that it
-// extends before its own, ".", whatever is wrong with them.
+// Folders are the paths of the folders that a workflow is made of, those that it extends before its own, ".", whatever
+// is wrong with them.
 func Folders(fsys fs.FS, opts LoadOptions) []string {
 	l := newLoader(LoadOptions{Folder: opts.Folder})
 	l.find(fsys)
@@ -185,8 +181,8 @@ func (l *loader) commands(in *folder) {
 	}
 }
 
-// workflow takes over what workflow.yaml says. What the workflow is called, and
-// what it begins with, is said by its own alone.
+// workflow takes over what workflow.yaml says. What the workflow is called, and what it begins with, is said by its own
+// alone.
 func (l *loader) workflow(f *folder) {
 	if f.doc == nil {
 		return

@@ -111,8 +111,7 @@ func TestExtends(t *testing.T) {
 	}
 }
 
-// A server whose tools could not be asked for makes no fault, and what depends
-// on them is left out.
+// A server whose tools could not be asked for makes no fault, and what depends on them is left out.
 func TestUnlisted(t *testing.T) {
 	folder := fstest.MapFS{
 		"workflow.yaml":         {Data: []byte("name: W\ndescription: d\nextends: toolbox:dev\nstartup: fs/read <path>x</path>\n")},

@@ -134,8 +134,8 @@ func (l *binder) http(file string, n *document.Node) *HTTPCall {
 	return b
 }
 
-// origin checks that a URL says where it leads before any value is filled in,
-// and that it is not readable on the way there.
+// origin checks that a URL says where it leads before any value is filled in, and that it is not readable on the way
+// there.
 func (l *binder) origin(file string, n *document.Node, t *template) {
 	if len(t.pieces) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 // ownKeys are the keys of a parameter that are no JSON Schema.
 func ownKeys() []string { return []string{"optional", "available_from", "from_context", "lookup"} }
 
-// command makes a command of its file. A file that has the name of a command
-// which the workflow extends changes what it says and leaves the rest.
+// command makes a command of its file. A file that has the name of a command which the workflow extends changes what it
+// says and leaves the rest.
 func (l *loader) command(file, context, name string, doc *document.Node) {
 	full := qualified(context, name)
 	c := &Command{Name: full, Context: context, Leaf: name, Effect: Unknown}
@@ -67,8 +67,8 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 	l.sources = append(l.sources, &source{file: file, doc: doc, command: c})
 }
 
-// params reads the parameters. Without any, those of the tool that the command
-// is bound to stand in where it is known and gets them as they are.
+// params reads the parameters. Without any, those of the tool that the command is bound to stand in where it is known
+// and gets them as they are.
 func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 	n := doc.Get("params")
 	schema := []byte(`{"type":"object","properties":{},"additionalProperties":false}`)
@@ -99,8 +99,7 @@ func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 	}
 }
 
-// badSchema reports a parameter that no value can be held against, at the
-// place in its schema that is wrong.
+// badSchema reports a parameter that no value can be held against, at the place in its schema that is wrong.
 func (l *loader) badSchema(c *Command, n *document.Node, err error) {
 	var bad *criteria.SchemaError
 	if errors.As(err, &bad) {

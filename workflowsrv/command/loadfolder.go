@@ -49,14 +49,13 @@ type folders struct {
 	made  []*folder // in the order in which they are read
 }
 
-// find finds the folders that the workflow is made of. Each is there once,
-// after those that it extends, of which the first counts most.
+// find finds the folders that the workflow is made of. Each is there once, after those that it extends, of which the
+// first counts most.
 func (l *folders) find(fsys fs.FS) {
 	l.folder(&folder{dir: ".", fsys: fsys, place: l.dir}, nil)
 }
 
-// folder reads workflow.yaml of a folder, and those of what it extends. above
-// are the folders that extend it.
+// folder reads workflow.yaml of a folder, and those of what it extends. above are the folders that extend it.
 func (l *folders) folder(f *folder, above []string) {
 	f.file = "workflow.yaml"
 	if _, err := fs.Stat(f.fsys, f.file); isAbsent(err) {
@@ -120,9 +119,8 @@ func (l *folders) extend(f *folder, n *document.Node, above []string) {
 	l.folder(&folder{dir: dir, fsys: fsys, place: place, toolbox: f.toolbox}, above)
 }
 
-// read reads one file of a folder and holds it against a schema. What is nil
-// after a fault could not be read at all; otherwise sound says whether it keeps
-// to the schema.
+// read reads one file of a folder and holds it against a schema. What is nil after a fault could not be read at all;
+// otherwise sound says whether it keeps to the schema.
 func (l *folders) read(in *folder, local string, schema *document.Schema) (doc *document.Node, sound bool) {
 	file := in.name(local)
 	if l.files++; l.files > maxFiles {
@@ -173,8 +171,7 @@ func (l *folders) isDir(in *folder, name string, entry fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// each calls read for the files of a part of the folder that are YAML, with the
-// name that each stands for.
+// each calls read for the files of a part of the folder that are YAML, with the name that each stands for.
 func (l *folders) each(in *folder, dir, context string, read func(local, name string)) {
 	seen := map[string]string{}
 	for _, entry := range l.list(in, dir) {
@@ -203,8 +200,7 @@ func (l *folders) each(in *folder, dir, context string, read func(local, name st
 	}
 }
 
-// bytes reads a file of ordinary kind and size: opening a pipe would wait for
-// a writer.
+// bytes reads a file of ordinary kind and size: opening a pipe would wait for a writer.
 func (f *folder) bytes(file string) ([]byte, error) {
 	info, err := fs.Stat(f.fsys, file)
 	if err != nil {

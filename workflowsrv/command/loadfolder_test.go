@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// beside loads the workflow in the folder desk of files, whose other folders
-// can be extended.
+// beside loads the workflow in the folder desk of files, whose other folders can be extended.
 func beside(files map[string]string, opts command.LoadOptions) (*command.Workflow, []string, error) {
 	all := fstest.MapFS{}
 	for name, text := range files {
@@ -32,9 +31,8 @@ func beside(files map[string]string, opts command.LoadOptions) (*command.Workflo
 	return w, folders, err
 }
 
-// What a folder extends is part of it: its files change what they say there and
-// leave the rest, the first that is extended counts most, and each has its own
-// toolbox and its own ${WORKFLOW_DIR}.
+// What a folder extends is part of it: its files change what they say there and leave the rest, the first that is
+// extended counts most, and each has its own toolbox and its own ${WORKFLOW_DIR}.
 func TestExtendsFolder(t *testing.T) {
 	files := map[string]string{
 		"desk/workflow.yaml":             "name: Desk\ndescription: d\nextends: [../first, toolbox:dev, ../second]\ntoolbox: dev\n",

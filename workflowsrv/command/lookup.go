@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// lookUp asks the servers for the values that parameters with a lookup can
-// have: a value that is none of them is invalid, as is one of which nobody could
-// say, and one that is missing gets suggestions.
+// lookUp asks the servers for the values that parameters with a lookup can have: a value that is none of them is
+// invalid, as is one of which nobody could say, and one that is missing gets suggestions.
 func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 	for _, p := range c.Params {
 		v, given := args[p.Name]

@@ -9,7 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// Of a toolbox of hundreds of tools a model is offered 64, and the right one is among them, also where that is a core command.
+// Of a toolbox of hundreds of tools a model is offered 64, and the right one is among them, also where that is a core
+// command.
 func TestOfferedOfMany(t *testing.T) {
 	data, err := os.ReadFile("../../../shared/find/tools.json")
 	if err != nil {

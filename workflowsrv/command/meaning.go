@@ -41,8 +41,7 @@ func (m *meaning) relate(groups []string, weight float64) {
 	}
 }
 
-// What a word counts for another one of its group, or of a phrase, and one
-// that only asks to be shown something.
+// What a word counts for another one of its group, or of a phrase, and one that only asks to be shown something.
 const (
 	verbWeight   = 0.5
 	nounWeight   = 0.7
@@ -56,8 +55,7 @@ func instructionWords(query string) []string {
 	return strings.Fields(strings.NewReplacer("'s ", " is ", "’s ", " is ", "n't", " not", "n’t", " not", "'re ", " are ").Replace(query))
 }
 
-// terms reads an instruction: each word with those of its group, and what its
-// phrases and the looks of its values say.
+// terms reads an instruction: each word with those of its group, and what its phrases and the looks of its values say.
 func (m *meaning) terms(query string, knows func(string) bool) []find.Term {
 	var list []find.Term
 	seen := map[string]bool{}
@@ -119,8 +117,7 @@ func isName(word string) bool {
 	return len(r) > 1 && unicode.IsUpper(r[0]) && !unicode.IsUpper(r[1])
 }
 
-// filler reports whether a word shapes a sentence and is no part of what it is
-// about.
+// filler reports whether a word shapes a sentence and is no part of what it is about.
 func filler(word string) bool {
 	switch word {
 	case "do", "does", "did", "have", "has", "had", "was", "were", "been", "am", "will", "would", "could", "should", "shall", "may", "might", "must", "need",
@@ -177,8 +174,8 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s, "", false
 }
 
-// wanted is what an instruction wants done, 0 if no word says. What begins
-// with a name and says no verb states a fact, which is to be kept.
+// wanted is what an instruction wants done, 0 if no word says. What begins with a name and says no verb states a fact,
+// which is to be kept.
 func (m *meaning) wanted(query string) action {
 	fields := instructionWords(query)
 	first := true
@@ -212,8 +209,7 @@ func polite(word string) bool {
 	return slices.Contains([]string{"please", "can", "could", "you", "would", "i", "we", "want", "to", "need", "like", "let", "lets", "us", "me", "the", "a", "just", "now", "hey", "ok", "and", "d", "ll", "s", "also", "then"}, word)
 }
 
-// asking reports whether a word asks where it stands first, and says nothing
-// of what is wanted elsewhere.
+// asking reports whether a word asks where it stands first, and says nothing of what is wanted elsewhere.
 func asking(word string) bool {
 	return slices.Contains([]string{"what", "which", "who", "when", "how", "where", "is", "are", "do", "does", "did", "has", "have", "any", "anything", "was", "were", "back", "up", "end", "order"}, word)
 }
@@ -261,9 +257,8 @@ func agree(wanted, done action) float64 {
 	return -0.3
 }
 
-// sameForm says whether a name has the nouns of an instruction in the same
-// number: which tickets there are is for list_tickets, what is in a ticket is for
-// show_ticket. A command that looks for something has its nouns in any number.
+// sameForm says whether a name has the nouns of an instruction in the same number: which tickets there are is for
+// list_tickets, what is in a ticket is for show_ticket. A command that looks for something has its nouns in any number.
 func sameForm(query, name string, does action) float64 {
 	words := strings.Fields(strings.ToLower(spaced(name)))
 	for _, said := range strings.Fields(normal(query)) {
@@ -290,8 +285,7 @@ func otherNumber(query, text string) bool {
 // minNoun is how long a word must be for its number to say something.
 const minNoun = 4
 
-// nameSaid says how much of the name of a command, as words, the terms of an
-// instruction say.
+// nameSaid says how much of the name of a command, as words, the terms of an instruction say.
 func nameSaid(words []string, terms []find.Term) float64 {
 	if len(words) == 0 {
 		return 0

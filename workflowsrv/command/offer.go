@@ -8,20 +8,19 @@ import (
 )
 
 const (
-	// leadScore is what a candidate needs to be proposed alone, if the second
-	// has at most the part leadRatio of its score.
+	// leadScore is what a candidate needs to be proposed alone, if the second has at most the part leadRatio of its
+	// score.
 	leadScore = 0.3
 	leadRatio = 0.7
-	// weakScore is what a candidate needs to be shown, unless the part
-	// weakName of its name is said.
+	// weakScore is what a candidate needs to be shown, unless the part weakName of its name is said.
 	weakScore = 0.22
 	weakName  = 0.5
 
 	shownCandidates = 3
 )
 
-// offer proposes the likeliest command if it is ahead of all others, and
-// otherwise returns the likeliest few with the question which one is meant.
+// offer proposes the likeliest command if it is ahead of all others, and otherwise returns the likeliest few with the
+// question which one is meant.
 func (t *turn) offer(found []candidate) (*Outcome, error) {
 	found = slices.DeleteFunc(slices.Clone(found), candidate.weak)
 	switch {
@@ -50,8 +49,8 @@ func (f candidate) weak() bool {
 	return f.score < weakScore && f.named < weakName
 }
 
-// propose asks about one command: whether it is to run, with its values, or
-// where some are missing whether it is meant at all.
+// propose asks about one command: whether it is to run, with its values, or where some are missing whether it is meant
+// at all.
 func (t *turn) propose(f candidate) (*Outcome, error) {
 	given := t.said(t.query).extract(f.visible)
 	problem, whole := &Problem{}, maps.Clone(given.args)

@@ -74,16 +74,13 @@ func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
 	return true
 }
 
-// maxPlaceValue bounds what a place knows under one name: all of it is kept with
-// each turn.
+// maxPlaceValue bounds what a place knows under one name: all of it is kept with each turn.
 const maxPlaceValue = 16 << 10
 
-// maxRecommended is how many commands are named after one that has moved the
-// session.
+// maxRecommended is how many commands are named after one that has moved the session.
 const maxRecommended = 5
 
-// recommend names what can be done at a new place, and gives as actions what can
-// be done there at once.
+// recommend names what can be done at a new place, and gives as actions what can be done there at once.
 func (t *turn) recommend(c *Command) (names []string, actions []Action) {
 	if c.enter == nil {
 		return nil, nil

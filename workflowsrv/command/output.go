@@ -43,8 +43,7 @@ const (
 	ToAgent    Direction = "workflow_to_agent"
 )
 
-// TraceEvent is a command on its way in, or its answer. A member that is not
-// known at that moment is null.
+// TraceEvent is a command on its way in, or its answer. A member that is not known at that moment is null.
 type TraceEvent struct {
 	Timestamp    int64           `json:"timestamp"` // in milliseconds since 1970
 	Direction    Direction       `json:"direction"`
@@ -69,8 +68,7 @@ type ExecuteResult struct {
 // Status says whether a turn is over.
 type Status string
 
-// The statuses. A turn that is completed may still have failed: see
-// CommandOutput.Success.
+// The statuses. A turn that is completed may still have failed: see CommandOutput.Success.
 const (
 	Completed    Status = "completed"
 	AwaitingUser Status = "awaiting_user" // the user is asked Outcome.Question
@@ -85,15 +83,14 @@ type Outcome struct {
 	Path Path
 	// Problem is set where a command could not be run.
 	Problem *Problem
-	// Question and Pending are set with AwaitingUser: the question for the
-	// user, and what [Engine.Answer] needs to go on.
+	// Question and Pending are set with AwaitingUser: the question for the user, and what [Engine.Answer] needs to go
+	// on.
 	Question string
 	Pending  *Pending
-	// Inferred says that the command was not named, but found by what was
-	// said, or that its parameters were.
+	// Inferred says that the command was not named, but found by what was said, or that its parameters were.
 	Inferred bool
-	// Content and Structured are what a tool has returned, as it gave them: an
-	// array of content blocks, and data. They are nil where there is none.
+	// Content and Structured are what a tool has returned, as it gave them: an array of content blocks, and data. They
+	// are nil where there is none.
 	Content, Structured json.RawMessage
 }
 
@@ -118,8 +115,7 @@ func (o *Outcome) Result() ExecuteResult {
 	return r
 }
 
-// Pending is a question that waits for an answer. It is plain data with a
-// stable JSON, to be stored with the session.
+// Pending is a question that waits for an answer. It is plain data with a stable JSON, to be stored with the session.
 type Pending struct {
 	// Kind is what is asked for.
 	Kind PendingKind `json:"kind"`
@@ -149,13 +145,12 @@ const (
 	AskValues  PendingKind = "values"  // what are Missing?
 )
 
-// An Error is a call that cannot be worked on at all, as against a command
-// that fails. Code is the HTTP status that says the same.
+// An Error is a call that cannot be worked on at all, as against a command that fails. Code is the HTTP status that
+// says the same.
 type Error struct {
 	Code    int
 	Message string
-	// Offset is where in the command string the fault is, in characters from
-	// 0; -1 where that is not the matter.
+	// Offset is where in the command string the fault is, in characters from 0; -1 where that is not the matter.
 	Offset int
 }
 

@@ -19,10 +19,9 @@ type pair struct {
 	joined      bool   // a word that joins it to the next one was taken off its end
 }
 
-// findPairs finds what a text gives to names. A value reaches to the next of the
-// names, or to the end of the text; in quotes nothing is a name. A name that
-// comes again, or right behind another one, is part of a value. The names may
-// be written with blanks.
+// findPairs finds what a text gives to names. A value reaches to the next of the names, or to the end of the text; in
+// quotes nothing is a name. A name that comes again, or right behind another one, is part of a value. The names may be
+// written with blanks.
 func findPairs(text string, names []string) []pair {
 	longest := slices.SortedFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var list []pair
@@ -91,8 +90,8 @@ func unquoted(text string) string {
 	return text
 }
 
-// pairs takes name=value and name: value and returns the text without them.
-// What is more than a number, a member of an enum or a pattern is cut to it.
+// pairs takes name=value and name: value and returns the text without them. What is more than a number, a member of an
+// enum or a pattern is cut to it.
 func (x *extraction) pairs(text string) string {
 	found := findPairs(text, x.c.paramNames())
 	if len(found) == 0 {
@@ -119,8 +118,7 @@ func (x *extraction) pairs(text string) string {
 	return strings.Trim(rest, space)
 }
 
-// fits reports whether a text has the shape that a parameter wants. A parameter
-// without a shape takes every text.
+// fits reports whether a text has the shape that a parameter wants. A parameter without a shape takes every text.
 func (p *Param) fits(text string, matching *time.Duration) bool {
 	if enum := enumTexts(p.schema); len(enum) > 0 {
 		return slices.Contains(enum, text)

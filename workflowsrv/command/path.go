@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
-// A Place is one instance of a context, such as the order 44821. Its JSON is
-// stable: the same place gives the same bytes.
+// A Place is one instance of a context, such as the order 44821. Its JSON is stable: the same place gives the same
+// bytes.
 type Place struct {
 	// Type is the name of the context.
 	Type string `json:"type"`
@@ -20,8 +20,8 @@ type Place struct {
 	Values map[string]json.RawMessage `json:"values,omitempty"`
 }
 
-// A Path is where a session stands: places, each in the one before. The empty
-// path is the top, where only commands of no context are.
+// A Path is where a session stands: places, each in the one before. The empty path is the top, where only commands of
+// no context are.
 type Path []Place
 
 // value finds a value of the place.
@@ -46,8 +46,7 @@ func (p Path) lookup(name string) (json.RawMessage, bool) {
 // top is what the empty path is called.
 const top = "global"
 
-// Title names the place where a path ends for a reader: "Order 44821", or
-// "global" at the top.
+// Title names the place where a path ends for a reader: "Order 44821", or "global" at the top.
 func (w *Workflow) Title(p Path) string {
 	return cut.After(shown(strings.Join(strings.Fields(w.title(p)), " ")), maxTitle)
 }
@@ -82,8 +81,7 @@ func (w *Workflow) Trail(p Path) string {
 	return strings.Join(words, " > ")
 }
 
-// Resume gives the part of a stored path that the workflow still has, and
-// whether that is all of it.
+// Resume gives the part of a stored path that the workflow still has, and whether that is all of it.
 func (w *Workflow) Resume(p Path) (Path, bool) {
 	for i, place := range p {
 		c := w.contexts[place.Type]
@@ -99,8 +97,7 @@ func (w *Workflow) Resume(p Path) (Path, bool) {
 	return p, true
 }
 
-// enter gives the path to a new place. ok is false if the path has no place that the
-// context lies in.
+// enter gives the path to a new place. ok is false if the path has no place that the context lies in.
 func (w *Workflow) enter(p Path, c *Context, place Place) (Path, bool) {
 	end := 0
 	if c.Parent != "" {

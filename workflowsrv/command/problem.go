@@ -14,11 +14,10 @@ import (
 type Problem struct {
 	Missing []string  `json:"missing,omitempty"` // required parameters without a value
 	Invalid []Invalid `json:"invalid,omitempty"`
-	// Suggestions are values that could be meant, by parameter. Under
-	// "command" where the command itself is in doubt.
+	// Suggestions are values that could be meant, by parameter. Under "command" where the command itself is in doubt.
 	Suggestions map[string][]string `json:"suggestions,omitempty"`
-	// AvailableFrom are commands that tell the value, by parameter, or lead to
-	// the context that is missing, under "context".
+	// AvailableFrom are commands that tell the value, by parameter, or lead to the context that is missing, under
+	// "context".
 	AvailableFrom map[string][]string `json:"available_from,omitempty"`
 
 	choices map[string][]string // all the values there are, by parameter, where a lookup told them
@@ -131,8 +130,7 @@ func (p *Problem) hints(name, lead string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// artifacts give the members of a problem, for answers that have no other
-// place for them.
+// artifacts give the members of a problem, for answers that have no other place for them.
 func (p *Problem) artifacts() map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if b, err := json.Marshal(p); err == nil {

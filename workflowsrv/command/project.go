@@ -4,10 +4,9 @@ import (
 	"fmt"
 )
 
-// Project makes a workflow of the tools of a toolbox, without any file: each
-// server is a context that is there everywhere, each tool a command of it, with
-// the parameters of its input schema and the effect that its annotations tell.
-// Entries that have no name are left out.
+// Project makes a workflow of the tools of a toolbox, without any file: each server is a context that is there
+// everywhere, each tool a command of it, with the parameters of its input schema and the effect that its annotations
+// tell. Entries that have no name are left out.
 func Project(toolbox, description string, tools []Tool) *Workflow {
 	w := newWorkflow()
 	w.Name, w.Description, w.Purpose = toolbox, description, "Use the tools of the toolbox "+toolbox+" as commands"

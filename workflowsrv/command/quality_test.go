@@ -90,9 +90,8 @@ func (m measure) want(t *testing.T, of string, first, third float64) {
 	}
 }
 
-// The measure of finding a command in words. Each utterance of a help desk and
-// of the example is tried against an index that does not have it; what is about
-// something else, against all.
+// The measure of finding a command in words. Each utterance of a help desk and of the example is tried against an index
+// that does not have it; what is about something else, against all.
 func TestQuality(t *testing.T) {
 	s := read[said](t, "testdata/quality.yaml")
 	for _, bare := range []bool{false, true} {

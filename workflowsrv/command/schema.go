@@ -24,9 +24,8 @@ func decode(raw []byte) (any, error) {
 	return v, err
 }
 
-// setSchema gives the command its parameters as the schema of an object says
-// them, in the order of the schema. The values are judged from then on; the
-// error is that of a schema that no value can be held against.
+// setSchema gives the command its parameters as the schema of an object says them, in the order of the schema. The
+// values are judged from then on; the error is that of a schema that no value can be held against.
 func (c *Command) setSchema(raw json.RawMessage) error {
 	v, err := decode(raw)
 	if err != nil {
@@ -53,8 +52,7 @@ func (c *Command) setSchema(raw json.RawMessage) error {
 		c.Params = append(c.Params, p)
 	}
 	c.index()
-	// MCP says that a schema which names no draft is of 2020-12 (revision
-	// 2025-11-25, "JSON Schema usage").
+	// MCP says that a schema which names no draft is of 2020-12 (revision 2025-11-25, "JSON Schema usage").
 	judged := maps.Clone(object)
 	if _, named := judged["$schema"]; !named {
 		judged["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -70,8 +68,7 @@ func (c *Command) setSchema(raw json.RawMessage) error {
 	c.judge = sync.OnceValue(func() *criteria.Criteria {
 		judge, err := criteria.Parse(rule)
 		if err != nil {
-			// The server judges the arguments itself; what we cannot read of
-			// its schema is no reason not to ask it.
+			// The server judges the arguments itself; what we cannot read of its schema is no reason not to ask it.
 			judge, _ = criteria.Parse(map[string]any{"type": "schema", "schema": map[string]any{}})
 		}
 		return judge
@@ -87,8 +84,7 @@ func (c *Command) index() {
 	}
 }
 
-// propertyOrder gives the names of the properties in the order in which the
-// schema was written.
+// propertyOrder gives the names of the properties in the order in which the schema was written.
 func propertyOrder(raw []byte, properties map[string]any) []string {
 	var at [1]wire.Span
 	whole := wire.Whole(raw)

@@ -11,17 +11,16 @@ import (
 // A visible is a command as it is seen from a path.
 type visible struct {
 	command *Command
-	// depth is the part of the path that the command runs at: the place of
-	// its context and what that lies in. A command of no context sees all of it.
+	// depth is the part of the path that the command runs at: the place of its context and what that lies in. A command
+	// of no context sees all of it.
 	depth int
-	// aliases are other qualified names it answers to here: an inherited
-	// command is also one of the context that inherits it.
+	// aliases are other qualified names it answers to here: an inherited command is also one of the context that
+	// inherits it.
 	aliases []string
 }
 
-// CommandsAt gives the commands that are there where a path ends, in the order
-// in which a name is looked up: those of the place, of its bases, of the places
-// around it from the nearest on, those of no context, and the core commands.
+// CommandsAt gives the commands that are there where a path ends, in the order in which a name is looked up: those of
+// the place, of its bases, of the places around it from the nearest on, those of no context, and the core commands.
 func (w *Workflow) CommandsAt(p Path) []*Command {
 	seen := w.visibleAt(p)
 	list := make([]*Command, len(seen))
@@ -42,8 +41,7 @@ func (w *Workflow) visibleAt(p Path) []visible {
 	return list
 }
 
-// nearby gives the commands of the places of a path, and where each stands in
-// the list.
+// nearby gives the commands of the places of a path, and where each stands in the list.
 func (w *Workflow) nearby(p Path) (list []visible, at map[*Command]int) {
 	at = map[*Command]int{}
 	for depth := len(p); depth > 0; depth-- {
@@ -68,17 +66,15 @@ func (w *Workflow) nearby(p Path) (list []visible, at map[*Command]int) {
 	return list, at
 }
 
-// everywhere reports whether the command is there at every place: it belongs to
-// no context, or to a group.
+// everywhere reports whether the command is there at every place: it belongs to no context, or to a group.
 func (w *Workflow) everywhere(c *Command) bool {
 	context := w.contexts[c.Context]
 	return context == nil || context.group()
 }
 
-// resolve finds the command that a name means where the path ends: by its
-// qualified name, or by its leaf, of which the nearest counts. A leaf that
-// several groups have at once is not enough. The name of a core command means
-// that one, whatever leaves there are, so that there is always a way out.
+// resolve finds the command that a name means where the path ends: by its qualified name, or by its leaf, of which the
+// nearest counts. A leaf that several groups have at once is not enough. The name of a core command means that one,
+// whatever leaves there are, so that there is always a way out.
 func (w *Workflow) resolve(p Path, name string) (v visible, problem *Problem) {
 	if c := w.commands[name]; c != nil && c.core {
 		return visible{command: c, depth: len(p)}, nil
@@ -141,8 +137,8 @@ func (w *Workflow) elsewhere(name string) *Command {
 	return nil
 }
 
-// waysTo lists the commands that lead to where another one is: to a place of its
-// context, or of one that inherits it and has none of the same name before it.
+// waysTo lists the commands that lead to where another one is: to a place of its context, or of one that inherits it
+// and has none of the same name before it.
 func (w *Workflow) waysTo(wanted *Command) []string {
 	var list []string
 	for _, c := range w.Commands {
@@ -153,8 +149,7 @@ func (w *Workflow) waysTo(wanted *Command) []string {
 	return list
 }
 
-// inherited is the command that a leaf means at a place of a context, nil if its
-// context and the bases have none.
+// inherited is the command that a leaf means at a place of a context, nil if its context and the bases have none.
 func (w *Workflow) inherited(context, leaf string) *Command {
 	for _, base := range w.lineage(context) {
 		if c := w.commands[qualified(base, leaf)]; c != nil {

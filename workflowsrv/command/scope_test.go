@@ -11,8 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// A context has its own commands, those of its bases and those around it; the
-// nearest of a name counts.
+// A context has its own commands, those of its bases and those around it; the nearest of a name counts.
 func TestContexts(t *testing.T) {
 	contexts := []string{
 		"contexts/Record.yaml", "description: d\nkey: [id]\n",

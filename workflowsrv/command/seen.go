@@ -15,8 +15,7 @@ const (
 	minMention   = 3 // letters of a value that is recognised in words
 )
 
-// A listing is an array that an earlier result had, or one object: in each row
-// the texts and numbers by their names.
+// A listing is an array that an earlier result had, or one object: in each row the texts and numbers by their names.
 type listing []map[string]string
 
 // A memory is what earlier results of the conversation had.
@@ -101,9 +100,8 @@ func members(v any) []any {
 	return list
 }
 
-// recall finds a value of a parameter among what was seen: one that a text
-// mentions, or, borrowed, that of the row which the text means by another of its
-// values or by its number.
+// recall finds a value of a parameter among what was seen: one that a text mentions, or, borrowed, that of the row
+// which the text means by another of its values or by its number.
 func (m *memory) recall(c *Command, p *Param, text string) (v json.RawMessage, borrowed, ok bool) {
 	if len(enumTexts(p.schema)) > 0 {
 		return nil, false, false
@@ -157,8 +155,7 @@ func (m *memory) row(p *Param, text string, vocabulary map[string]bool) (string,
 	return m.numbered(p, text)
 }
 
-// numbered finds the value of the row whose number in the latest list a text
-// says, as in "the second one".
+// numbered finds the value of the row whose number in the latest list a text says, as in "the second one".
 func (m *memory) numbered(p *Param, text string) (string, bool) {
 	words := strings.Fields(normal(text))
 	for _, table := range m.listings() {
@@ -179,8 +176,7 @@ func (m *memory) numbered(p *Param, text string) (string, bool) {
 	return "", false
 }
 
-// mentioned finds the one value that a text mentions: of two of which one is part
-// of the other it is the longer.
+// mentioned finds the one value that a text mentions: of two of which one is part of the other it is the longer.
 func mentioned(values []string, text string, vocabulary map[string]bool) (string, bool) {
 	var found []string
 	for _, v := range values {
@@ -196,8 +192,8 @@ func mentioned(values []string, text string, vocabulary map[string]bool) (string
 	return found[0], !slices.ContainsFunc(found[1:], func(v string) bool { return !within(best, normal(v)) })
 }
 
-// mentions reports whether a text has all the words of a value, one behind the
-// other. Words that say which command is meant are no value.
+// mentions reports whether a text has all the words of a value, one behind the other. Words that say which command is
+// meant are no value.
 func mentions(text, value string, vocabulary map[string]bool) bool {
 	said := normal(value)
 	if utf8.RuneCountInString(said) < minMention || !within(normal(text), said) {
@@ -209,8 +205,8 @@ func mentions(text, value string, vocabulary map[string]bool) bool {
 // within reports whether words are part of others, as whole words.
 func within(text, words string) bool { return strings.Contains(" "+text+" ", " "+words+" ") }
 
-// fitting are some values for a parameter that were seen and that it can have.
-// For a text of any kind there are none: it would be somebody else's words.
+// fitting are some values for a parameter that were seen and that it can have. For a text of any kind there are none:
+// it would be somebody else's words.
 func (m *memory) fitting(c *Command, p *Param) []string {
 	var values []string
 	if p.takesText() && len(p.AvailableFrom) == 0 {

@@ -12,9 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A template is a text with values to be filled in: {name} is a value of the
-// call, ${NAME} a variable of the environment where those are allowed, and {{
-// and }} are braces.
+// A template is a text with values to be filled in: {name} is a value of the call, ${NAME} a variable of the
+// environment where those are allowed, and {{ and }} are braces.
 type template struct {
 	source string
 	pieces []piece
@@ -110,8 +109,8 @@ func (t *template) expand(get values, write func(json.RawMessage) string, env fu
 	return b.String()
 }
 
-// value fills the template in. A template that is one name alone has the value
-// itself; ok is false if that is not there.
+// value fills the template in. A template that is one name alone has the value itself; ok is false if that is not
+// there.
 func (t *template) value(get values) (v json.RawMessage, ok bool) {
 	if len(t.pieces) == 1 && t.pieces[0].name != "" {
 		return get(t.pieces[0].name)
@@ -174,8 +173,8 @@ func (t *tree) names() []string {
 	return list
 }
 
-// append appends the tree filled in. ok is false for a string that is one name
-// without a value: the member or item that it would be is left out.
+// append appends the tree filled in. ok is false for a string that is one name without a value: the member or item that
+// it would be is left out.
 func (t *tree) append(dst []byte, get values) (_ []byte, ok bool) {
 	switch {
 	case t.text != nil:

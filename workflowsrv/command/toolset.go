@@ -27,8 +27,7 @@ type definedTool struct {
 	output                map[string]any // the schema of its result, nil for none
 }
 
-// read takes apart what a workflow needs of a tool; ok is false for an entry
-// without a name.
+// read takes apart what a workflow needs of a tool; ok is false for an entry without a name.
 func (t Tool) read() (d *definedTool, ok bool) {
 	var def struct {
 		Name        string          `json:"name"`
@@ -129,16 +128,14 @@ func (t *toolset) explain(b *ToolCall) string {
 	return say("the server "+b.Server+" has no tool "+b.Tool, b.Tool, tools)
 }
 
-// incomplete reports whether the workflow extends a toolbox of which not all
-// tools are known.
+// incomplete reports whether the workflow extends a toolbox of which not all tools are known.
 func (t *toolset) incomplete(extended []string) bool {
 	return slices.ContainsFunc(extended, func(box string) bool {
 		return !t.known() || slices.ContainsFunc(t.unlisted, func(name string) bool { return strings.HasPrefix(name, box+"/") })
 	})
 }
 
-// mayServe reports whether a context may be a server that the workflow extends
-// and whose tools are not known.
+// mayServe reports whether a context may be a server that the workflow extends and whose tools are not known.
 func (t *toolset) mayServe(context string, extended []string) bool {
 	return context != "" && slices.ContainsFunc(extended, func(box string) bool {
 		return !t.known() || slices.ContainsFunc(t.unlisted, func(name string) bool {

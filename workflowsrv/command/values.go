@@ -37,9 +37,8 @@ func (a arguments) json(c *Command) json.RawMessage {
 	return append(dst, '}')
 }
 
-// read makes values of the tags of a command string. A tag that comes twice is
-// one of an array; for a parameter that is none it is an [*Error]. A text that
-// is no value of the type wanted is noted in problem.
+// read makes values of the tags of a command string. A tag that comes twice is one of an array; for a parameter that is
+// none it is an [*Error]. A text that is no value of the type wanted is noted in problem.
 func (c *Command) read(tags []Argument, problem *Problem) (arguments, error) {
 	texts := map[string][]string{}
 	for _, tag := range tags {
@@ -140,8 +139,7 @@ func enumHas(schema any, text string) bool {
 	})
 }
 
-// complete fills in what the call does not give, from the place where the
-// command runs and from the defaults.
+// complete fills in what the call does not give, from the place where the command runs and from the defaults.
 func (c *Command) complete(args arguments, at Path) {
 	for _, p := range c.Params {
 		if _, given := args[p.Name]; given {
@@ -159,8 +157,7 @@ func (c *Command) complete(args arguments, at Path) {
 	}
 }
 
-// check notes what is missing and what the schema of the command does not
-// allow.
+// check notes what is missing and what the schema of the command does not allow.
 func (c *Command) check(ctx context.Context, args arguments, problem *Problem) {
 	faulty := map[string]bool{}
 	for _, bad := range problem.Invalid {

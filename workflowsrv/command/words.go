@@ -18,8 +18,8 @@ func wordsOf(text string) []string {
 	return fields
 }
 
-// isValue reports whether a word looks like a path, a number, an address or the
-// like, which says nothing of what is meant.
+// isValue reports whether a word looks like a path, a number, an address or the like, which says nothing of what is
+// meant.
 func isValue(word string) bool {
 	word = strings.Trim(word, ",.;:!?()\"'")
 	return strings.ContainsFunc(word, func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune("/\\.@#*=<>{}", c) })
@@ -87,8 +87,7 @@ func normal(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(spaced(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
 }
 
-// summary is the beginning of a description, for lists: its first line, and of
-// a long one the first sentence.
+// summary is the beginning of a description, for lists: its first line, and of a long one the first sentence.
 func summary(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	if sentence, _, more := strings.Cut(line, ". "); more && len(line) > maxSummary {
@@ -109,8 +108,7 @@ func named(name string) bool {
 	return name != ""
 }
 
-// shown writes what cannot be seen, and what changes how the rest is seen, by
-// its number.
+// shown writes what cannot be seen, and what changes how the rest is seen, by its number.
 func shown(text string) string {
 	if !strings.ContainsFunc(text, unseen) {
 		return text
@@ -128,8 +126,8 @@ func shown(text string) string {
 
 func unseen(c rune) bool { return !unicode.IsPrint(c) && c != '\t' }
 
-// maxInline is how long a value may be, in characters, to stand within a sentence,
-// and foldAt how wide the lines of a longer one are.
+// maxInline is how long a value may be, in characters, to stand within a sentence, and foldAt how wide the lines of a
+// longer one are.
 const (
 	maxInline = 60
 	foldAt    = 100

@@ -7,11 +7,10 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
-// A Workflow is a set of commands and the contexts they belong to. It does not
-// change after [Load] or [Project], and any number of goroutines may use it.
+// A Workflow is a set of commands and the contexts they belong to. It does not change after [Load] or [Project], and
+// any number of goroutines may use it.
 type Workflow struct {
-	// Name, Description and Purpose say what the workflow is, what it does and
-	// what it is for.
+	// Name, Description and Purpose say what the workflow is, what it does and what it is for.
 	Name, Description, Purpose string
 	// Startup is the command string that a session begins with; "" is none.
 	Startup string
@@ -29,14 +28,14 @@ type Workflow struct {
 	called   map[string][]*Command // the same by each name, qualified or not, in that order
 }
 
-// A Context is a kind of place. One without Key is a group: it has no
-// instances, nobody goes there, and its commands are there everywhere.
+// A Context is a kind of place. One without Key is a group: it has no instances, nobody goes there, and its commands
+// are there everywhere.
 type Context struct {
 	Name, Description string
 	// Parent is the kind of place that a place of this kind lies in, "" for the top.
 	Parent string
-	// Bases are contexts whose commands are there too, unless they are
-	// overridden; of two with the same command the first counts.
+	// Bases are contexts whose commands are there too, unless they are overridden; of two with the same command the
+	// first counts.
 	Bases []string
 	// Key names the values that tell one place of this kind from another.
 	Key []string
@@ -46,8 +45,8 @@ type Context struct {
 
 // Command is something that can be done.
 type Command struct {
-	// Name is qualified: Order/cancel_order, or open_order for one that is
-	// there everywhere. Context and Leaf are its parts.
+	// Name is qualified: Order/cancel_order, or open_order for one that is there everywhere. Context and Leaf are its
+	// parts.
 	Name, Context, Leaf string
 	Description         string
 	// Utterances are what people say when they mean this command.
@@ -57,8 +56,7 @@ type Command struct {
 	Confirm bool
 	// Leave says that the place of its context is left when it has succeeded.
 	Leave bool
-	// Params are in the order of the file; Schema is the JSON Schema of all of
-	// them together, an object.
+	// Params are in the order of the file; Schema is the JSON Schema of all of them together, an object.
 	Params []Param
 	Schema json.RawMessage
 	// Bind is what the command does. Core commands have none.
@@ -80,8 +78,7 @@ type Command struct {
 // Effect says what running a command does to the world.
 type Effect string
 
-// The effects, from the most harmless. Unknown is that of a tool which does
-// not say.
+// The effects, from the most harmless. Unknown is that of a tool which does not say.
 const (
 	Read     Effect = "read"     // changes nothing
 	Navigate Effect = "navigate" // changes where the session stands
@@ -96,14 +93,13 @@ type Param struct {
 	Required          bool
 	// Types are JSON types that its values may have; none means any.
 	Types []string
-	// Examples are documented values. Default stands in for an absent value;
-	// nil is none, or the business of the server behind the command.
+	// Examples are documented values. Default stands in for an absent value; nil is none, or the business of the server
+	// behind the command.
 	Examples []json.RawMessage
 	Default  json.RawMessage
 	// AvailableFrom are commands that tell the value.
 	AvailableFrom []string
-	// FromContext names a value of the place where the command runs, which is
-	// taken when the call gives none.
+	// FromContext names a value of the place where the command runs, which is taken when the call gives none.
 	FromContext string
 	// Lookup finds the values there are; nil is none.
 	Lookup *Lookup
@@ -114,8 +110,7 @@ type Param struct {
 // A Lookup asks a tool which values a parameter can have.
 type Lookup struct {
 	Tool ToolCall
-	// Values is where they are in the result: a JSON Pointer in which * stands
-	// for every member of an array.
+	// Values is where they are in the result: a JSON Pointer in which * stands for every member of an array.
 	Values string
 }
 
@@ -131,21 +126,18 @@ type enter struct {
 // Context returns the named context, nil if there is none.
 func (w *Workflow) Context(name string) *Context { return w.contexts[name] }
 
-// Command returns the command of a qualified name, a core command by its bare
-// one, and nil if there is none.
+// Command returns the command of a qualified name, a core command by its bare one, and nil if there is none.
 func (w *Workflow) Command(name string) *Command { return w.commands[name] }
 
 // group reports whether the context is one that nobody goes to.
 func (c *Context) group() bool { return len(c.Key) == 0 }
 
-// is reports whether a place of this kind is one of the named kind, by name or
-// by a base.
+// is reports whether a place of this kind is one of the named kind, by name or by a base.
 func (w *Workflow) is(context, kind string) bool {
 	return slices.Contains(w.lineage(context), kind)
 }
 
-// lineage gives a context and its bases, theirs included, nearest first and
-// each once.
+// lineage gives a context and its bases, theirs included, nearest first and each once.
 func (w *Workflow) lineage(context string) []string {
 	list := []string{context}
 	for i := 0; i < len(list); i++ {

@@ -55,8 +55,7 @@ func question(t *testing.T, result map[string]any) string {
 	return params["message"].(string)
 }
 
-// A client of the modern era that takes elicitations is asked by the result,
-// and makes the call again with the answer.
+// A client of the modern era that takes elicitations is asked by the result, and makes the call again with the answer.
 func TestModernQuestions(t *testing.T) {
 	b := newBed(t, nil)
 	a := newAsker(t, b)

@@ -22,8 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The clock that regular expressions share ends by itself a second after
-	// the last match.
+	// The clock that regular expressions share ends by itself a second after the last match.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
 }
 
@@ -77,8 +76,8 @@ func bedAt(t *testing.T, file string, change func(*commandsrv.Options)) *bed {
 // pictured is what a search for "picture" finds.
 const pictured = `[{"type":"text","text":"A picture."},{"type":"image","data":"aGVsbG8=","mimeType":"image/png"},{"type":"resource_link","uri":"file:///a.png","name":"a","_meta":{"x":1}}]`
 
-// A gate is the shop whose search for "slow" waits until it is let through,
-// whose search for "panic" is a fault of ours, and whose search for "picture" finds one.
+// A gate is the shop whose search for "slow" waits until it is let through, whose search for "panic" is a fault of
+// ours, and whose search for "picture" finds one.
 type gate struct {
 	command.Caller
 	came chan struct{}
@@ -129,9 +128,8 @@ func (g *gate) searches() int {
 	return g.waiting
 }
 
-// A planner is an agent without a model: each line of the query is a command.
-// The line "ask" asks, the line "fail" is a model that fails, and what follows
-// "say " is said word by word.
+// A planner is an agent without a model: each line of the query is a command. The line "ask" asks, the line "fail" is a
+// model that fails, and what follows "say " is said word by word.
 type planner struct{}
 
 func (planner) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.AgentResult, error) {

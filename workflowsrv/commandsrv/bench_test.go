@@ -18,9 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
 
-// BenchmarkExecute measures one exact command after the other that calls a tool
-// in this process: the tool alone, the engine, and the whole operation, whose
-// turn is on stable storage in the end. Beside the mean it prints the median
+// BenchmarkExecute measures one exact command after the other that calls a tool in this process: the tool alone, the
+// engine, and the whole operation, whose turn is on stable storage in the end. Beside the mean it prints the median
 // (p50-µs) and the 99th percentile (p99-µs).
 func BenchmarkExecute(b *testing.B) {
 	shop := example.New()

@@ -21,8 +21,7 @@ type book struct {
 	log      zerolog.Logger
 }
 
-// find finds the session of a call. One of another principal is as unknown as
-// one that never was.
+// find finds the session of a call. One of another principal is as unknown as one that never was.
 func (b *book) find(ctx context.Context, c *caller, a arguments) (session, *Fault) {
 	handle := a.text("session_id")
 	if handle == "" {
@@ -51,8 +50,8 @@ func (b *book) find(ctx context.Context, c *caller, a arguments) (session, *Faul
 	return session{place{owner, id}, found, handle}, nil
 }
 
-// result finds a turn of a conversation with this workflow: those with others
-// are kept in the same place, and are not for who may only use this one.
+// result finds a turn of a conversation with this workflow: those with others are kept in the same place, and are not
+// for who may only use this one.
 func (b *book) result(ctx context.Context, owner, key string) (store.Result, error) {
 	found, err := b.store.Result(ctx, owner, key)
 	if err != nil {
@@ -65,8 +64,7 @@ func (b *book) result(ctx context.Context, owner, key string) (store.Result, err
 	return found, err
 }
 
-// seen are the results of the last turns, the latest first. Without them an
-// instruction is only understood less well.
+// seen are the results of the last turns, the latest first. Without them an instruction is only understood less well.
 func (b *book) seen(ctx context.Context, t *turn) []json.RawMessage {
 	turns, err := b.store.Turns(ctx, t.at.owner, t.at.Conversation, remembered)
 	if err != nil {
@@ -92,8 +90,7 @@ func (b *book) seen(ctx context.Context, t *turn) []json.RawMessage {
 	return slices.DeleteFunc(results, func(r json.RawMessage) bool { return len(r) == 0 })
 }
 
-// corrections are what the user has confirmed before. Without them an
-// instruction is only understood less well.
+// corrections are what the user has confirmed before. Without them an instruction is only understood less well.
 func (b *book) corrections(ctx context.Context, t *turn, version string) []command.Correction {
 	kept, err := b.store.Corrections(ctx, t.at.owner, b.workflow, version)
 	if err != nil {

@@ -17,11 +17,9 @@ type caller struct {
 	client string
 	// session is what a call without session_id means, "" for none.
 	session string
-	// tell takes the events of a turn as they happen; nil has the traces put
-	// into the result.
+	// tell takes the events of a turn as they happen; nil has the traces put into the result.
 	tell func(event)
-	// answer is that to the question of an earlier turn, which the call was
-	// made again with; nil if there is none.
+	// answer is that to the question of an earlier turn, which the call was made again with; nil if there is none.
 	answer *reply
 	// ask asks the user; nil where that cannot be done meanwhile.
 	ask asker
@@ -80,8 +78,8 @@ func (f *Fault) about(s session) *Fault {
 	return f
 }
 
-// handleOf is what a session is known by outside. An administrator's session
-// for somebody else says for whom: it is kept among that user's.
+// handleOf is what a session is known by outside. An administrator's session for somebody else says for whom: it is
+// kept among that user's.
 func handleOf(who principal.Principal, owner, id string) string {
 	if owner == who.Name {
 		return id

@@ -27,8 +27,8 @@ type rotated struct {
 // summarized is how many turns, the last ones, a summary is made of.
 const summarized = 200
 
-// runNewConversation ends the conversation with a topic and a summary. Where
-// the model that makes them fails, nothing is changed.
+// runNewConversation ends the conversation with a topic and a summary. Where the model that makes them fails, nothing
+// is changed.
 func runNewConversation(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
@@ -66,8 +66,7 @@ func runNewConversation(ctx context.Context, s *service, c *caller, a arguments)
 	return rotated{"ok", id, kept.Topic, kept.Summary}, nil
 }
 
-// extract names a conversation by what was asked first, and sums it up by its
-// first and last words.
+// extract names a conversation by what was asked first, and sums it up by its first and last words.
 func extract(said []Exchange) (topic, summary string) {
 	tag := regexp.MustCompile(`</?[A-Za-z0-9_.-]+>`) // of a command string
 	line := func(text string, most int) string {

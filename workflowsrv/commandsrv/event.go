@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// An event is what a turn tells of while it goes on: a command on its way in, its
-// answer, or with said set a piece of what the agent says to the user.
+// An event is what a turn tells of while it goes on: a command on its way in, its answer, or with said set a piece of
+// what the agent says to the user.
 type event struct {
 	trace command.TraceEvent
 	said  *said
@@ -25,9 +25,8 @@ type said struct {
 }
 
 const (
-	// maxSaid is how much of what the agent says a turn keeps for those that
-	// follow it, in bytes; the rest stands in the answer. Each piece counts
-	// pieceSize besides.
+	// maxSaid is how much of what the agent says a turn keeps for those that follow it, in bytes; the rest stands in
+	// the answer. Each piece counts pieceSize besides.
 	maxSaid   = 4 << 20
 	pieceSize = 64
 	// maxJoined is about how long pieces are together that are told of as one.
@@ -64,8 +63,8 @@ func (ev event) wording() string {
 	return mark + cut.After(line, 200)
 }
 
-// joined is a list of events with neighbouring pieces of one reply as one: who
-// reads slowly, or comes late, hears the same in fewer.
+// joined is a list of events with neighbouring pieces of one reply as one: who reads slowly, or comes late, hears the
+// same in fewer.
 func joined(events []event) []event {
 	var list []event
 	for _, ev := range events {

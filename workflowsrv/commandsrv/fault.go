@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// A Fault is why an operation has no result. Code is the HTTP status that it
-// has over HTTP; over MCP it is the structured content of an error.
+// A Fault is why an operation has no result. Code is the HTTP status that it has over HTTP; over MCP it is the
+// structured content of an error.
 type Fault struct {
 	Code    int       `json:"code"`
 	Message string    `json:"message"`

@@ -36,8 +36,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Checks are what has to be well for a server to work: whether it is, by name.
 type Checks map[string]bool
 
-// ServeProbe answers the requests to a path that are a supervisor's, and reports
-// whether one is. They are for everybody, and tell nothing but the checks.
+// ServeProbe answers the requests to a path that are a supervisor's, and reports whether one is. They are for
+// everybody, and tell nothing but the checks.
 func ServeProbe(w http.ResponseWriter, r *http.Request, path string, checks func(context.Context) Checks) bool {
 	switch {
 	case path != pathAlive && path != pathReady:
@@ -112,8 +112,8 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 	return serve
 }
 
-// checks say whether the server can work: its workflow is loaded, or it would
-// not be here, its store can be written, and it is not closed.
+// checks say whether the server can work: its workflow is loaded, or it would not be here, its store can be written,
+// and it is not closed.
 func (s *Server) checks(ctx context.Context) Checks {
 	return Checks{"workflow": true, "store": s.store.Try(ctx) == nil, "open": s.life.Err() == nil}
 }
@@ -141,14 +141,13 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request, o *opera
 	writeJSON(w, http.StatusOK, result)
 }
 
-// patient lets the answer of an operation be as late as its caller wants to
-// wait for it; the front's own limit is shorter.
+// patient lets the answer of an operation be as late as its caller wants to wait for it; the front's own limit is
+// shorter.
 func patient(w http.ResponseWriter, a arguments) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitOf(a) + sendTime)) // a recorder of a test has none
 }
 
-// readRequest reads the arguments of an operation: the body of a POST, the query
-// of a GET.
+// readRequest reads the arguments of an operation: the body of a POST, the query of a GET.
 func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, *Fault) {
 	if o.method == http.MethodGet {
 		return queryArguments(r, o)
@@ -172,8 +171,7 @@ func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, 
 	return body, nil
 }
 
-// queryArguments makes an object of a query. A number stands there as it is in
-// JSON.
+// queryArguments makes an object of a query. A number stands there as it is in JSON.
 func queryArguments(r *http.Request, o *operation) ([]byte, *Fault) {
 	object := []byte{'{'}
 	for name, values := range r.URL.Query() {

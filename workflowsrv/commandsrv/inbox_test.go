@@ -29,8 +29,7 @@ func (b *bed) shown(t *testing.T, id string) string {
 	return b.do(t, id, "/execute_command", `"command":"show_order"`)["response_text"].(string)
 }
 
-// A careful planner asks whether a command may run, and whatever is answered
-// is its answer.
+// A careful planner asks whether a command may run, and whatever is answered is its answer.
 type carefulPlanner struct{}
 
 func (carefulPlanner) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.AgentResult, error) {
@@ -43,8 +42,7 @@ func (carefulPlanner) Run(ctx context.Context, r commandsrv.AgentRequest) (*comm
 	return result, nil
 }
 
-// Whoever asks, and by whatever operation, the next answer is the answer, by
-// whatever operation it comes.
+// Whoever asks, and by whatever operation, the next answer is the answer, by whatever operation it comes.
 func TestAnyDoorAnswers(t *testing.T) {
 	questions := map[string][2]string{
 		"a command":        {"/execute_command", `"command":"cancel_order <reason>late</reason>"`},
@@ -101,8 +99,8 @@ func TestAnyDoorAnswers(t *testing.T) {
 	}
 }
 
-// A value that is asked for is answered by an exact operation, too; where it may
-// be a command that was mistyped, it is confirmed.
+// A value that is asked for is answered by an exact operation, too; where it may be a command that was mistyped, it is
+// confirmed.
 func TestValueByExactOperation(t *testing.T) {
 	b := newBed(t, nil)
 	id := b.begin(t, "alice")
@@ -117,8 +115,7 @@ func TestValueByExactOperation(t *testing.T) {
 	}
 }
 
-// run_command takes JSON and gives what the tool gave; get_commands says all
-// that is to be known for it.
+// run_command takes JSON and gives what the tool gave; get_commands says all that is to be known for it.
 func TestRunCommand(t *testing.T) {
 	b := newBed(t, nil)
 	id := b.begin(t, "alice")

@@ -52,8 +52,7 @@ func (l *latest) busy(at session) *Fault {
 	return nil
 }
 
-// running finds a turn that this process works on, nil if it works on none of
-// that name for the owner.
+// running finds a turn that this process works on, nil if it works on none of that name for the owner.
 func (l *latest) running(owner, key string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -53,8 +53,7 @@ func version(w *command.Workflow) string {
 // A standing is where a conversation stands: what its next turn goes on from.
 type standing struct {
 	Path command.Path `json:"path,omitempty"`
-	// Question waits for an answer, which is that of Pending by the assistant,
-	// or that of Agent.
+	// Question waits for an answer, which is that of Pending by the assistant, or that of Agent.
 	Question string           `json:"question,omitempty"`
 	Asked    string           `json:"asked,omitempty"` // the turn that asked it
 	Pending  *command.Pending `json:"pending,omitempty"`
@@ -66,8 +65,8 @@ func (now standing) about(name *string) bool {
 	return now.Pending != nil && name != nil && now.Pending.Action.CommandName == *name
 }
 
-// standing reads it. Of a path that the workflow no longer has it is the part
-// that is left, and the question is dropped.
+// standing reads it. Of a path that the workflow no longer has it is the part that is left, and the question is
+// dropped.
 func (l *live) standing(c store.Conversation) standing {
 	var now standing
 	if len(c.State) > 0 && json.Unmarshal(c.State, &now) != nil {

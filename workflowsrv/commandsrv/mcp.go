@@ -17,16 +17,14 @@ import (
 // serverName is what the server calls itself over MCP.
 const serverName = "commands"
 
-// maxRunning is how many calls of one MCP session may be under way: most of them
-// wait, for a turn or for the answer of a user.
+// maxRunning is how many calls of one MCP session may be under way: most of them wait, for a turn or for the answer of
+// a user.
 const maxRunning = 1000
 
-// metaPrefix and the kind of an event are the name under which a notification
-// of progress has it.
+// metaPrefix and the kind of an event are the name under which a notification of progress has it.
 const metaPrefix = "io.github.mcp-workbench/"
 
-// For gives the door for one principal: each of its sessions is an MCP server
-// whose tools are the operations.
+// For gives the door for one principal: each of its sessions is an MCP server whose tools are the operations.
 func (s *Server) For(who principal.Principal) wire.Endpoint {
 	return endpoint{s, who}
 }
@@ -47,8 +45,7 @@ func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 	return server.Connect(send)
 }
 
-// A door is one MCP session. The session of ours that it has begun last is what
-// its calls mean when they name none.
+// A door is one MCP session. The session of ours that it has begun last is what its calls mean when they name none.
 type door struct {
 	s   *Server
 	who principal.Principal
@@ -103,8 +100,8 @@ func (o *operation) turn() bool {
 	return o.name == kindAssistant || o.name == kindAgent || o.name == kindCommand || o.name == kindRun
 }
 
-// apart takes what is no text out of the content in a result: it becomes content
-// of the result over MCP, where a client shows it and a model sees it.
+// apart takes what is no text out of the content in a result: it becomes content of the result over MCP, where a client
+// shows it and a model sees it.
 func apart(result json.RawMessage) (rest json.RawMessage, more []byte) {
 	var at [1]wire.Span
 	var items []json.RawMessage

@@ -52,8 +52,7 @@ func (s *Server) openAPI() json.RawMessage {
 	})
 }
 
-// stopped describes the operation that stops a turn, which returns what the one
-// given does.
+// stopped describes the operation that stops a turn, which returns what the one given does.
 func stopped(get any) map[string]any {
 	m := maps.Clone(get.(map[string]any))
 	m["operationId"], m["summary"] = "stop_turn", "Stop a turn"

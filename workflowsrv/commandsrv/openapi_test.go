@@ -59,8 +59,8 @@ func compile(t *testing.T, document map[string]any, pointer string) *jsonschema.
 	return s
 }
 
-// checkAnswer holds an answer over HTTP against the document: its status must
-// stand there, and its body keep to the schema.
+// checkAnswer holds an answer over HTTP against the document: its status must stand there, and its body keep to the
+// schema.
 func (b *bed) checkAnswer(t *testing.T, method, path string, status int, body []byte) {
 	t.Helper()
 	if b.described == nil {
@@ -90,8 +90,7 @@ func (b *bed) checkAnswer(t *testing.T, method, path string, status int, body []
 	}
 }
 
-// checkTool holds the structured content of a result against the output schema
-// of its tool.
+// checkTool holds the structured content of a result against the output schema of its tool.
 func (b *bed) checkTool(t *testing.T, tool, reply string) {
 	t.Helper()
 	result, _ := object(t, []byte(reply))["result"].(map[string]any)
@@ -116,9 +115,8 @@ func (b *bed) checkTool(t *testing.T, tool, reply string) {
 	t.Errorf("%s is not listed", tool)
 }
 
-// The document names every route and no other: what it names is served, what is
-// served by another method is refused, and each operation is in it. Each
-// operation that is a tool is told of in the docs.
+// The document names every route and no other: what it names is served, what is served by another method is refused,
+// and each operation is in it. Each operation that is a tool is told of in the docs.
 func TestDocument(t *testing.T) {
 	b := newBed(t, nil)
 	document := b.document(t)

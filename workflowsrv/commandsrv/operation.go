@@ -16,8 +16,7 @@ type service struct {
 	summarizer Summarizer
 }
 
-// An operation is one thing that a client can ask for: a tool over MCP, a
-// method and a path over HTTP.
+// An operation is one thing that a client can ask for: a tool over MCP, a method and a path over HTTP.
 type operation struct {
 	name, title, description string
 	params                   []param
@@ -37,8 +36,7 @@ func (o *operation) read(c *caller, raw []byte) (arguments, *Fault) {
 	return a, f
 }
 
-// runTurn gives the run of an operation that is a turn; read takes the request
-// from the arguments.
+// runTurn gives the run of an operation that is a turn; read takes the request from the arguments.
 func runTurn(read func(a arguments) request) func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	return func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 		at, r, f := s.asked(ctx, c, a, read)
@@ -53,8 +51,8 @@ func runTurn(read func(a arguments) request) func(ctx context.Context, s *servic
 	}
 }
 
-// maxQuery is how long an instruction in words may be, in bytes: all of it is
-// compared with every command, and shown to an agent's model again and again.
+// maxQuery is how long an instruction in words may be, in bytes: all of it is compared with every command, and shown to
+// an agent's model again and again.
 const maxQuery = 32 << 10
 
 // asked reads the session and the request of a turn.
@@ -100,8 +98,7 @@ func assistantRequest(a arguments) request {
 	return request{kind: kindAssistant, text: a.text("user_query")}
 }
 
-// agentRequest drops the slashes that an agent's query may begin with, out of
-// habit from the assistant's.
+// agentRequest drops the slashes that an agent's query may begin with, out of habit from the assistant's.
 func agentRequest(a arguments) request {
 	return request{kind: kindAgent, text: strings.TrimLeft(strings.TrimSpace(a.text("user_query")), "/ ")}
 }

@@ -8,8 +8,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// addPrompts adds the two prompts of the specification. They make a client's
-// own model do what execute_command asks of it.
+// addPrompts adds the two prompts of the specification. They make a client's own model do what execute_command asks of
+// it.
 func addPrompts(engine *mcpserver.MCPServer) {
 	prompt := func(name, title, description, first, firstAbout, instruction string) {
 		p := mcp.NewPrompt(name, mcp.WithPromptDescription(description),

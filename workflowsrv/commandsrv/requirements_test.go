@@ -41,8 +41,7 @@ func TestStartupFails(t *testing.T) {
 	}
 }
 
-// The last conversation goes on where it stands, and one that is named does; a
-// question that waits is there, too.
+// The last conversation goes on where it stands, and one that is named does; a question that waits is there, too.
 func TestRestoredConversations(t *testing.T) {
 	b := newBed(t, nil)
 	_, first := b.post(t, "alice", "/initialize", `{"client":"c"}`)
@@ -84,8 +83,7 @@ func TestTurnThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// What is not to be had for a while is 503, what goes on is 409, and what is not
-// known what to make of is 500.
+// What is not to be had for a while is 503, what goes on is 409, and what is not known what to make of is 500.
 func TestFaultCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -101,8 +99,7 @@ func TestFaultCodes(t *testing.T) {
 	}
 }
 
-// A fault of the program is logged with its stack and whose turn it was, and told
-// to nobody else.
+// A fault of the program is logged with its stack and whose turn it was, and told to nobody else.
 func TestPanicIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	b := newBed(t, func(o *commandsrv.Options) { o.Logger = zerolog.New(&log) })
@@ -131,8 +128,7 @@ func TestNoResources(t *testing.T) {
 	}
 }
 
-// Every row of the table of requirements is as required, or differs with a
-// reason, and names tests that there are.
+// Every row of the table of requirements is as required, or differs with a reason, and names tests that there are.
 func TestRequirements(t *testing.T) {
 	text, err := os.ReadFile("../../docs/commands-requirements.md")
 	if err != nil {
@@ -161,8 +157,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// declaredTests are the tests of the repository, and the files of cases of those
-// that have one each, as Test/FILE.
+// declaredTests are the tests of the repository, and the files of cases of those that have one each, as Test/FILE.
 func declaredTests(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	tests := map[string]bool{}

@@ -28,8 +28,8 @@ type runner struct {
 	owed   sync.WaitGroup // turns under way
 }
 
-// Close ends the turns under way and waits for them. It may be called twice.
-// The store and whatever the engine calls must be closed after.
+// Close ends the turns under way and waits for them. It may be called twice. The store and whatever the engine calls
+// must be closed after.
 func (r *runner) Close() error {
 	r.latest.close()
 	r.end(errClosed)

@@ -17,35 +17,31 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// Options are what a [Server] may be told. The zero value is right for a
-// server without a model.
+// Options are what a [Server] may be told. The zero value is right for a server without a model.
 type Options struct {
 	// Version is told to MCP clients.
 	Version string
 	// Agent carries out invoke_agent; nil means that no model is configured.
 	Agent Agent
-	// Sampled makes an agent for a client that lends its model, where there is
-	// no Agent; create sends sampling/createMessage. nil makes none.
+	// Sampled makes an agent for a client that lends its model, where there is no Agent; create sends
+	// sampling/createMessage. nil makes none.
 	Sampled func(create func(ctx context.Context, params []byte) (result []byte, err error)) Agent
-	// Summarizer names conversations that end; nil has them named by what was
-	// said first.
+	// Summarizer names conversations that end; nil has them named by what was said first.
 	Summarizer Summarizer
-	// Startup is the command string that a session begins with in a
-	// conversation without turns; "" is that of the workflow, if it has one.
+	// Startup is the command string that a session begins with in a conversation without turns; "" is that of the
+	// workflow, if it has one.
 	Startup string
-	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an
-	// hour.
+	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an hour.
 	MaxTurn time.Duration
-	// Refresh is asked before each operation and returns what is to be served
-	// from then on, nil for what was. The name of its workflow is the same.
-	// nil means that nothing changes.
+	// Refresh is asked before each operation and returns what is to be served from then on, nil for what was. The name
+	// of its workflow is the same. nil means that nothing changes.
 	Refresh func(ctx context.Context) *command.Engine
 	// Logger receives what concerns the operator; the zero value is silent.
 	Logger zerolog.Logger
 }
 
-// A Server serves one workflow to any number of clients. What it is asked for
-// is done for a principal, who sees nothing of others.
+// A Server serves one workflow to any number of clients. What it is asked for is done for a principal, who sees nothing
+// of others.
 type Server struct {
 	service
 	version      string
@@ -54,8 +50,8 @@ type Server struct {
 	engineForMCP func() *mcpserver.MCPServer // made once, when it is wanted
 }
 
-// New returns a server of the workflow that the engine runs. Its conversations
-// are kept in st under the name of the workflow. It starts nothing.
+// New returns a server of the workflow that the engine runs. Its conversations are kept in st under the name of the
+// workflow. It starts nothing.
 func New(engine *command.Engine, st *store.Store, opts Options) *Server {
 	if opts.MaxTurn == 0 {
 		opts.MaxTurn = 30 * time.Minute
@@ -101,8 +97,7 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 	return wire.MustEncode(value), nil
 }
 
-// failed logs a fault that is not the caller's. Turns log theirs themselves, once
-// for all who wait for them.
+// failed logs a fault that is not the caller's. Turns log theirs themselves, once for all who wait for them.
 func (s *Server) failed(tool string, f *Fault) {
 	if o := s.operations[tool]; f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || o != nil && o.turn() {
 		return

@@ -7,8 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// ownerIn is whose turns a request is about: an administrator's session says for
-// whom they act, and may itself be over.
+// ownerIn is whose turns a request is about: an administrator's session says for whom they act, and may itself be over.
 func ownerIn(c *caller, r *http.Request) string {
 	if handle := r.URL.Query().Get("session_id"); handle != "" {
 		if named, _, ok := ownerOf(c.who, handle); ok {
@@ -18,8 +17,7 @@ func ownerIn(c *caller, r *http.Request) string {
 	return c.who.Name
 }
 
-// stopTurn stops a turn and tells what has become of it. One that is over stays as
-// it is.
+// stopTurn stops a turn and tells what has become of it. One that is over stays as it is.
 func (s *Server) stopTurn(w http.ResponseWriter, r *http.Request, key string) {
 	c := callerOf(r)
 	owner := ownerIn(c, r)

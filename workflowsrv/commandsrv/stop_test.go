@@ -12,8 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
-// held begins a turn that waits at the gate and gives its key; then waits for its
-// result.
+// held begins a turn that waits at the gate and gives its key; then waits for its result.
 func (b *bed) held(t *testing.T, id, path, members string) (key string, then func() map[string]any) {
 	t.Helper()
 	request := fmt.Sprintf(`{"session_id":%q,%s`, id, members)
@@ -26,9 +25,8 @@ func (b *bed) held(t *testing.T, id, path, members string) (key string, then fun
 	return key, func() map[string]any { all.Wait(); return result }
 }
 
-// A turn is stopped by its key, by abort, and by the client that began it: the
-// call of the tool is cancelled, what was done before is said, and the
-// conversation is free again.
+// A turn is stopped by its key, by abort, and by the client that began it: the call of the tool is cancelled, what was
+// done before is said, and the conversation is free again.
 func TestStop(t *testing.T) {
 	stops := map[string]func(t *testing.T, b *bed, id, key string){
 		"by its key": func(t *testing.T, b *bed, _, key string) {
@@ -79,8 +77,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A client of MCP that cancels its call stops the turn, unless somebody else waits
-// for it.
+// A client of MCP that cancels its call stops the turn, unless somebody else waits for it.
 func TestCancelledCall(t *testing.T) {
 	b := newBed(t, nil)
 	id := b.begin(t, "alice")
@@ -156,8 +153,7 @@ func principals(next http.Handler) http.Handler {
 	})
 }
 
-// A turn that is cut off, here by the end of the server, says what it has done, to
-// who waits and to who asks later.
+// A turn that is cut off, here by the end of the server, says what it has done, to who waits and to who asks later.
 func TestCutOff(t *testing.T) {
 	b := newBed(t, withPlanner)
 	id := b.begin(t, "alice")

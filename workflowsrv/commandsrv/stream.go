@@ -11,9 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// A stream tells of a turn as it goes on: events of type trace and text, and in the end
-// one of type output or error. It is lines of JSON, or server-sent events if
-// the request accepts those.
+// A stream tells of a turn as it goes on: events of type trace and text, and in the end one of type output or error. It
+// is lines of JSON, or server-sent events if the request accepts those.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -22,8 +21,8 @@ type stream struct {
 	gone    context.CancelFunc
 }
 
-// newStream returns a stream and the context of its request, which ends when its
-// reader is gone or takes nothing any more. Call gone in the end.
+// newStream returns a stream and the context of its request, which ends when its reader is gone or takes nothing any
+// more. Call gone in the end.
 func newStream(w http.ResponseWriter, r *http.Request) (*stream, context.Context) {
 	ctx, gone := context.WithCancel(r.Context())
 	return &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream"), gone: gone}, ctx
@@ -32,8 +31,7 @@ func newStream(w http.ResponseWriter, r *http.Request) (*stream, context.Context
 // tell sends what happens in a turn.
 func (st *stream) tell(ev event) { st.send(ev.kind(), ev.encode()) }
 
-// serveStream is invoke_agent as a stream. What is wrong before the first event
-// has a status of its own.
+// serveStream is invoke_agent as a stream. What is wrong before the first event has a status of its own.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	o, c := s.operations[kindAgent], callerOf(r)
 	raw, f := readRequest(w, r, o)
@@ -65,8 +63,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends one event. One that cannot be sent is lost with the connection;
-// the turn goes on.
+// send sends one event. One that cannot be sent is lost with the connection; the turn goes on.
 func (st *stream) send(kind string, data json.RawMessage) {
 	if !st.begun {
 		st.begun = true

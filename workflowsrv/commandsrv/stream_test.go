@@ -12,8 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
-// Events are sent as they happen, in either form: those of the first command
-// are there while the second one waits.
+// Events are sent as they happen, in either form: those of the first command are there while the second one waits.
 func TestStream(t *testing.T) {
 	for name, tt := range map[string]struct{ accept, media string }{
 		"ndjson":    {"", "application/x-ndjson"},
@@ -89,8 +88,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What the agent says comes as it says it: to who began the turn, over HTTP and
-// over MCP, and to who comes later; it is not kept beside the answer.
+// What the agent says comes as it says it: to who began the turn, over HTTP and over MCP, and to who comes later; it is
+// not kept beside the answer.
 func TestSaid(t *testing.T) {
 	const query = "say I look it up.; list_orders; say There are two; search_books <words>slow</words>; say And now\nthe end."
 	want := "1 I look it up.|3 There are two|5 And now\nthe end."

@@ -2,9 +2,8 @@ package commandsrv
 
 import "slices"
 
-// operationTable is in the order in which tools are listed. The operations are
-// those of the published specification; its results and these differ in that
-// these say more.
+// operationTable is in the order in which tools are listed. The operations are those of the published specification;
+// its results and these differ in that these say more.
 func operationTable() []*operation {
 	return slices.Concat(sessionOperations(), turnOperations(), conversationOperations())
 }

@@ -25,15 +25,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts from what is answered")
 
-// TestTranscripts carries out the calls of each archive in testdata through
-// each door that the archive has a file for: legacy and modern are the eras of
-// MCP, rest is HTTP. The file must have what is then said, with ids and times
-// replaced by their number. Its comment ends with a line that begins with
-// "options:".
+// TestTranscripts carries out the calls of each archive in testdata through each door that the archive has a file for:
+// legacy and modern are the eras of MCP, rest is HTTP. The file must have what is then said, with ids and times
+// replaced by their number. Its comment ends with a line that begins with "options:".
 //
-// A call is the name of an operation and its arguments, in which $1 is the first
-// id that the server gave through this door. "as bob" and "as admin" change who
-// calls, "release" lets slow searches through. go test -update writes what is
+// A call is the name of an operation and its arguments, in which $1 is the first id that the server gave through this
+// door. "as bob" and "as admin" change who calls, "release" lets slow searches through. go test -update writes what is
 // said.
 func TestTranscripts(t *testing.T) {
 	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))

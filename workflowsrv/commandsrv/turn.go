@@ -27,8 +27,7 @@ const (
 
 const (
 	defaultWait = 60 * time.Second
-	// resultTTL is how long the result of a turn that nobody waited for is kept
-	// at hand for the request that began it.
+	// resultTTL is how long the result of a turn that nobody waited for is kept at hand for the request that began it.
 	resultTTL = time.Hour
 )
 
@@ -53,8 +52,7 @@ func (r request) digest(at session) string {
 	return hex.EncodeToString(append(h.Sum(nil)[:16], strconv.FormatBool(r.confirmed)[0]))
 }
 
-// A turn is a request under way, and then its result. It belongs to its
-// session, not to the callers that wait for it.
+// A turn is a request under way, and then its result. It belongs to its session, not to the callers that wait for it.
 type turn struct {
 	digest  string
 	at      session
@@ -96,16 +94,16 @@ func (t *turn) over() bool {
 	}
 }
 
-// owes reports whether the turn is what a caller with the same request is to
-// get: it is under way, or nobody was there to hear its result.
+// owes reports whether the turn is what a caller with the same request is to get: it is under way, or nobody was there
+// to hear its result.
 func (t *turn) owes(digest string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.digest == digest && !t.heard && !(t.over() && t.stopped())
 }
 
-// watch hands on the events of a turn from its beginning to its end, and reports
-// whether it is over; tell may be nil. It ends with ctx, too.
+// watch hands on the events of a turn from its beginning to its end, and reports whether it is over; tell may be nil.
+// It ends with ctx, too.
 func (t *turn) watch(ctx context.Context, tell func(event)) bool {
 	for told := 0; ; {
 		events, more := t.since(told)
@@ -154,8 +152,7 @@ func (r request) aborts() bool {
 	return strings.EqualFold(strings.Trim(text, " \t\r\n/"), command.Abort)
 }
 
-// account says what a turn that was cut off has done, and what was under way, in
-// sentences behind another one.
+// account says what a turn that was cut off has done, and what was under way, in sentences behind another one.
 func (t *turn) account() (text string) {
 	var done []string
 	under := ""

@@ -89,8 +89,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Callers that go away leave the turn alone, and its result is there for who
-// comes back with the request.
+// Callers that go away leave the turn alone, and its result is there for who comes back with the request.
 func TestLeave(t *testing.T) {
 	b := newBed(t, nil)
 	id := b.begin(t, "alice")
@@ -154,8 +153,8 @@ func TestSameConversation(t *testing.T) {
 	first.Wait()
 }
 
-// A session may go on at another process with the same store: a request that is
-// under way at the first is waited for at the second, and another refused.
+// A session may go on at another process with the same store: a request that is under way at the first is waited for at
+// the second, and another refused.
 func TestOtherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "conversations.db")
 	here, there := bedAt(t, file, nil), bedAt(t, file, nil)
@@ -185,8 +184,7 @@ func TestOtherProcess(t *testing.T) {
 	}
 }
 
-// What was told before the process ends is there after, and a turn that the end
-// cut off says so.
+// What was told before the process ends is there after, and a turn that the end cut off says so.
 func TestRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "conversations.db")
 	b := bedAt(t, file, nil)
@@ -227,8 +225,7 @@ func TestMaxTurn(t *testing.T) {
 	}
 }
 
-// A thousand sessions of a hundred users say different things at once, and each
-// finds only its own.
+// A thousand sessions of a hundred users say different things at once, and each finds only its own.
 func TestManySessions(t *testing.T) {
 	b := newBed(t, nil)
 	users, each := 100, 10

@@ -112,9 +112,8 @@ func (w *worker) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	return store.Turn{Status: string(o.Status), Summary: cut.After(o.Text(), maxSummary), Output: wire.MustEncode(w.resultOf(t, o, form)), State: wire.MustEncode(after)}, nil
 }
 
-// answers reports whether a turn is to answer the question that waits, whoever
-// asked it and by which operation. What names a command and is to be exact does
-// not.
+// answers reports whether a turn is to answer the question that waits, whoever asked it and by which operation. What
+// names a command and is to be exact does not.
 func (w *worker) answers(t *turn, now standing) bool {
 	if now.Question == "" {
 		return false
@@ -168,12 +167,10 @@ func (w *worker) command(ctx context.Context, t *turn, now standing, answers boo
 	return o, err
 }
 
-// maxAsked is how often a turn asks the user before it leaves the question to
-// the next.
+// maxAsked is how often a turn asks the user before it leaves the question to the next.
 const maxAsked = 5
 
-// answer goes on with a question, and keeps what was learnt of the
-// instruction that led to it.
+// answer goes on with a question, and keeps what was learnt of the instruction that led to it.
 func (w *worker) answer(ctx context.Context, t *turn, at command.Path, pending command.Pending, reply string, opts command.CallOptions) (*command.Outcome, error) {
 	o, err := w.engineFor(t).Answer(ctx, at, pending, reply, opts)
 	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
@@ -215,8 +212,8 @@ func (w *worker) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 // maxSummary is how many characters of what was answered are worth remembering.
 const maxSummary = 2000
 
-// halted is the end of a turn that was stopped. What was done before is said, and
-// of what was under way that nobody knows.
+// halted is the end of a turn that was stopped. What was done before is said, and of what was under way that nobody
+// knows.
 func (w *worker) halted(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	conversation, err := w.store.Conversation(ctx, t.at.owner, t.at.Conversation)
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	issueNotJSON = "Output is not valid JSON for schema validation"
 )
 
-// Check judges output under the variables of an execution. It takes at most about a second, whatever the output and
-// the criteria: a rule that could not be judged in time, or before ctx was done, is an issue of its own.
+// Check judges output under the variables of an execution. It takes at most about a second, whatever the output and the
+// criteria: a rule that could not be judged in time, or before ctx was done, is an issue of its own.
 func (c *Criteria) Check(ctx context.Context, output string, variables map[string]any, opt Options) Verdict {
 	if c == nil || c.root == nil {
 		if strings.TrimSpace(output) != "" {
@@ -113,8 +113,8 @@ func (j *judge) judge(r *rule) *Node {
 	return n
 }
 
-// warnUnset says when a rule was left out for want of a variable: an output that was not judged by it looks like
-// one that passed.
+// warnUnset says when a rule was left out for want of a variable: an output that was not judged by it looks like one
+// that passed.
 func (j *judge) warnUnset(r *rule) {
 	var names []string
 	unset, _ := r.condition.Unset(j.scope) // for a word more; the condition itself is decided

@@ -51,8 +51,8 @@ func parseCondition(v any, path string) (*Condition, error) {
 	return c, nil
 }
 
-// Ignored names, as JSON pointers, the members of the condition that decide nothing: a second operator beside the
-// one that counts, an "and" beside a "var". They are almost always a mistake.
+// Ignored names, as JSON pointers, the members of the condition that decide nothing: a second operator beside the one
+// that counts, an "and" beside a "var". They are almost always a mistake.
 func (c *Condition) Ignored() []string {
 	if c == nil {
 		return nil

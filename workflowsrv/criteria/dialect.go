@@ -63,8 +63,8 @@ const (
 	notAtWord = `(?:(?<=` + letters + `)(?=` + letters + `)|(?<!` + letters + `)(?!` + letters + `))`
 )
 
-// translate writes an ECMAScript pattern in the words of regexp2, whose own ECMAScript mode differs: its . ^ $ do
-// not know all line ends, and it reads the constructs of .NET (balancing groups, conditionals, comments, \A \z, class
+// translate writes an ECMAScript pattern in the words of regexp2, whose own ECMAScript mode differs: its . ^ $ do not
+// know all line ends, and it reads the constructs of .NET (balancing groups, conditionals, comments, \A \z, class
 // subtraction), which JavaScript either rejects or takes literally.
 func translate(source string, f flags) (string, error) {
 	t := &translator{in: []rune(source), groups: []flags{f}}

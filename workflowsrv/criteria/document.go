@@ -25,8 +25,8 @@ type decoded struct {
 	err   error  // why it is too much to be judged, whether it is JSON or not; nil if it is not
 }
 
-// decode reads text as one JSON value. White space, a byte order mark and a code fence around the whole are not
-// part of it.
+// decode reads text as one JSON value. White space, a byte order mark and a code fence around the whole are not part of
+// it.
 func decode(text string) decoded {
 	body, offset := unfence(text)
 	d := json.NewDecoder(strings.NewReader(body))

@@ -19,8 +19,8 @@ func (e *ShapeError) Error() string {
 	return e.Path + ": " + e.Reason
 }
 
-// A SchemaError reports a JSON Schema in a rule that is not a JSON Schema this package can carry out. The workflow
-// API answers it with code -32002.
+// A SchemaError reports a JSON Schema in a rule that is not a JSON Schema this package can carry out. The workflow API
+// answers it with code -32002.
 type SchemaError struct {
 	Path string // JSON pointer to the schema from the criteria that were parsed
 	Err  error  // what is wrong with it

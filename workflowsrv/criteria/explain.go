@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// issues name what keeps a node from being as wanted, by the messages of its rules. Where any one of several would
-// do, they are one issue.
+// issues name what keeps a node from being as wanted, by the messages of its rules. Where any one of several would do,
+// they are one issue.
 func (n *Node) issues(want Outcome) []string {
 	if n.Outcome == want || n.Outcome == Skipped {
 		return nil

@@ -112,8 +112,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// wantByHand holds a verdict against plain text search: the rules it is for look for headings, and none of the
-// recorded outputs has any.
+// wantByHand holds a verdict against plain text search: the rules it is for look for headings, and none of the recorded
+// outputs has any.
 func wantByHand(t *testing.T, c *criteria.Criteria, r recorded, got criteria.Verdict) {
 	t.Helper()
 	if got.Valid() || len(got.Issues()) == 0 {

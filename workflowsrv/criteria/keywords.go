@@ -31,8 +31,8 @@ func newKeywords() keywords {
 	}
 }
 
-// check reports a member that has no effect: a demand that nobody checks is worse than an error. Names that start
-// with "x-" belong to whoever uses them.
+// check reports a member that has no effect: a demand that nobody checks is worse than an error. Names that start with
+// "x-" belong to whoever uses them.
 func (k keywords) check(part *jsonschema.Schema, members map[string]any) error {
 	early := part.DraftVersion < 2019
 	for _, name := range sortedKeys(members) {

@@ -32,10 +32,10 @@ func (t *test) aboutNull() bool {
 
 func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value: clone(t.operand)} }
 
-// Unset gives the tests that stand between the condition and the opposite verdict for want of a variable: those
-// whose variable is absent from the scope (or null) and that, answered otherwise, could turn the verdict. It is
-// empty when variables that are present have decided. A variable that is null and not absent is an answer to a test
-// that compares it with null.
+// Unset gives the tests that stand between the condition and the opposite verdict for want of a variable: those whose
+// variable is absent from the scope (or null) and that, answered otherwise, could turn the verdict. It is empty when
+// variables that are present have decided. A variable that is null and not absent is an answer to a test that compares
+// it with null.
 //
 // For a condition that does not hold it is thus what the caller has to be asked for. The error is that of Holds.
 func (c *Condition) Unset(s *Scope) ([]VarTest, error) {
@@ -46,8 +46,8 @@ func (c *Condition) Unset(s *Scope) ([]VarTest, error) {
 	return list, err
 }
 
-// missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the
-// verdict as it stands.
+// missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the verdict
+// as it stands.
 func (t *test) missing(s *Scope) (list []VarTest, verdict bool, err error) {
 	if !t.combines() {
 		value, present := s.lookUp(t.name)

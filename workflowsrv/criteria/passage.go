@@ -17,8 +17,8 @@ const (
 	nearLong   = 100
 )
 
-// nearestPassage finds what in output comes nearest to want, where it is and how it differs. It gives "" where
-// nothing is near.
+// nearestPassage finds what in output comes nearest to want, where it is and how it differs. It gives "" where nothing
+// is near.
 func nearestPassage(output, want string) (passage string, at int, how string) {
 	output = head(output, foldSearch)
 	if start, end := indexFold(output, want); start >= 0 {

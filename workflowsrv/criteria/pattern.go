@@ -17,8 +17,8 @@ type pattern struct {
 	re     *regexp2.Regexp
 }
 
-// compilePattern compiles source with JavaScript flags. Inline flags at the very start, as in (?i)text, count as
-// flags; JavaScript has no such thing, but the files in use do.
+// compilePattern compiles source with JavaScript flags. Inline flags at the very start, as in (?i)text, count as flags;
+// JavaScript has no such thing, but the files in use do.
 func compilePattern(source, flags string) (*pattern, error) {
 	if n := len([]rune(source)); n > maxPattern {
 		return nil, fmt.Errorf("the regular expression has %d characters, at most %d are allowed", n, maxPattern)

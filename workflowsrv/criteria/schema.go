@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A schema is a compiled JSON Schema that can be stopped. The library gives no way to pass anything to one
-// validation, so that runs of one schema are one after the other, under mu.
+// A schema is a compiled JSON Schema that can be stopped. The library gives no way to pass anything to one validation,
+// so that runs of one schema are one after the other, under mu.
 type schema struct {
 	compiled *jsonschema.Schema
 
@@ -63,8 +63,8 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("a schema may refer only to itself and to the published drafts")
 }
 
-// unjudged is what a run panics with when its time is over: the library passes no error through, and holds nothing
-// that would need to be released.
+// unjudged is what a run panics with when its time is over: the library passes no error through, and holds nothing that
+// would need to be released.
 type unjudged struct {
 	err   error
 	text  *string // the string of the value, or the name of a property, that was being matched; nil for anything else

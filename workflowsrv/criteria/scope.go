@@ -10,14 +10,14 @@ type Mode int
 const (
 	// Strict compares without conversion: "1" is not 1, "Large" is not "large". It is the default.
 	Strict Mode = iota
-	// Lenient compares strings trimmed and without regard to case, a string with a number by the number it spells,
-	// and a string with a truth value by name (true/1/yes, false/0/no). The string operators disregard case and work
-	// on the string form of any value. Numeric operators still demand a number.
+	// Lenient compares strings trimmed and without regard to case, a string with a number by the number it spells, and
+	// a string with a truth value by name (true/1/yes, false/0/no). The string operators disregard case and work on the
+	// string form of any value. Numeric operators still demand a number.
 	Lenient
 )
 
-// A Scope is what the conditions of one call are judged in: the variables, how they are compared, and the time that
-// all matches of the call may take together. It is for one goroutine.
+// A Scope is what the conditions of one call are judged in: the variables, how they are compared, and the time that all
+// matches of the call may take together. It is for one goroutine.
 type Scope struct {
 	context map[string]any
 	over    map[string]any // stands before context
@@ -35,8 +35,8 @@ func (s *Scope) With(over map[string]any) *Scope {
 	return &Scope{context: s.context, over: over, mode: s.mode, meter: s.meter}
 }
 
-// Value is the value of a variable, nil for one that is absent. Names are literal, so "a.b" is one name, and nothing
-// is found but what was put there.
+// Value is the value of a variable, nil for one that is absent. Names are literal, so "a.b" is one name, and nothing is
+// found but what was put there.
 func (s *Scope) Value(name string) any {
 	v, _ := s.lookUp(name)
 	return v

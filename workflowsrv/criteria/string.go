@@ -14,8 +14,7 @@ func (c *Condition) String() string {
 	return c.root.words(false)
 }
 
-// words words the test, in parentheses if it joins others and stands in
-// another.
+// words words the test, in parentheses if it joins others and stands in another.
 func (t *test) words(within bool) string {
 	switch t.op {
 	case opTruth:

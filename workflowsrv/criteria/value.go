@@ -146,8 +146,8 @@ func equalText(s string, v any) bool {
 	return equalScalar(v, n.f) || n.integer && equalScalar(v, n.i)
 }
 
-// text is the string form of a value for the string operators: what JavaScript prints, except that null and objects
-// are empty.
+// text is the string form of a value for the string operators: what JavaScript prints, except that null and objects are
+// empty.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:

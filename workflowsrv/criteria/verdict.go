@@ -35,8 +35,8 @@ func (v Verdict) Issues() []string {
 	return v.issues
 }
 
-// Faults are the nodes behind the issues, each with its place in the output where it has one: of alternatives the
-// value that satisfies none of them. There is none when the verdict is valid, and at least one when it is not.
+// Faults are the nodes behind the issues, each with its place in the output where it has one: of alternatives the value
+// that satisfies none of them. There is none when the verdict is valid, and at least one when it is not.
 func (v Verdict) Faults() []*Node {
 	switch {
 	case v.valid:

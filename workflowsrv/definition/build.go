@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
-// A builder turns a document that satisfies the schema into a Workflow, and
-// notes on the way what the schema could not see.
+// A builder turns a document that satisfies the schema into a Workflow, and notes on the way what the schema could not
+// see.
 type builder struct {
 	faults, warnings *document.Faults
 
@@ -60,8 +60,8 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	return b.w
 }
 
-// soundSteps looks through the steps in which the schema finds no fault, where it finds one elsewhere: who mends a file is told of
-// all that is wrong. What concerns several steps is left for later, but for ids.
+// soundSteps looks through the steps in which the schema finds no fault, where it finds one elsewhere: who mends a file
+// is told of all that is wrong. What concerns several steps is left for later, but for ids.
 func (b *builder) soundSteps(doc *document.Node) {
 	unsound := map[string]bool{} // of the paths of parts, of steps, and of bodies
 	for _, f := range *b.faults {
@@ -202,8 +202,7 @@ func (b *builder) delegations(s *Step, n *document.Node, path string) {
 	}
 }
 
-// condition parses the condition at n, notes the variables it tests, and
-// returns nil where there is none.
+// condition parses the condition at n, notes the variables it tests, and returns nil where there is none.
 func (b *builder) condition(n *document.Node, path string) *criteria.Condition {
 	if n == nil {
 		return nil

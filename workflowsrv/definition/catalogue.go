@@ -5,13 +5,11 @@ import (
 	"strings"
 )
 
-// A Catalogue is what a [Store] has found at one moment. It does not change,
-// and any number of goroutines may read it.
+// A Catalogue is what a [Store] has found at one moment. It does not change, and any number of goroutines may read it.
 type Catalogue struct {
 	// Entries are the workflows in effect, in the order of their ids.
 	Entries []*Entry
-	// Invalid are the files that are no workflows, in the order of the
-	// sources and then of the names.
+	// Invalid are the files that are no workflows, in the order of the sources and then of the names.
 	Invalid []Invalid
 	// Sources are all sources, from the weakest to the strongest.
 	Sources []SourceState
@@ -23,14 +21,12 @@ type Catalogue struct {
 type Entry struct {
 	*Workflow
 	Place
-	// Shadows are the places of the workflows with the same id that this one
-	// replaces, the strongest first.
+	// Shadows are the places of the workflows with the same id that this one replaces, the strongest first.
 	Shadows []Place
 }
 
-// Displaced returns what a workflow of the project stands in the place of: one
-// that is part of the program, or the user's own. Whoever follows it by its id
-// may mean that one. ok is false where nothing such is the case.
+// Displaced returns what a workflow of the project stands in the place of: one that is part of the program, or the
+// user's own. Whoever follows it by its id may mean that one. ok is false where nothing such is the case.
 func (e *Entry) Displaced() (p Place, ok bool) {
 	if !e.Origin.IsForeign() {
 		return Place{}, false
@@ -53,8 +49,7 @@ type Place struct {
 // Invalid is a file that is no workflow, with the reasons.
 type Invalid struct {
 	Place
-	// ID is the id that stands in the file or, where the file could not be
-	// read, its name without the extension.
+	// ID is the id that stands in the file or, where the file could not be read, its name without the extension.
 	ID     string  `json:"id,omitempty"`
 	Cause  Cause   `json:"cause"`
 	Faults []Fault `json:"faults"`
@@ -111,9 +106,8 @@ type finding struct {
 	faults   []Fault
 }
 
-// newCatalogue layers the findings of the sources, which come from the weakest
-// to the strongest. Within one source the first file with an id counts, and
-// the others are listed as invalid.
+// newCatalogue layers the findings of the sources, which come from the weakest to the strongest. Within one source the
+// first file with an id counts, and the others are listed as invalid.
 func newCatalogue(sources []SourceState, found [][]finding) *Catalogue {
 	c := &Catalogue{Sources: sources, byID: map[string]*Entry{}}
 	for i, list := range found {

@@ -114,8 +114,8 @@ func (b *builder) resolveBodies() {
 	}
 }
 
-// checkFunctions reports references to functions that are defined nowhere in
-// sight of the step: on itself, on its loop, or on the workflow.
+// checkFunctions reports references to functions that are defined nowhere in sight of the step: on itself, on its loop,
+// or on the workflow.
 func (b *builder) checkFunctions() {
 	for _, p := range b.steps {
 		if l := p.step.Loop; l != nil {
@@ -142,9 +142,8 @@ func (b *builder) checkCalls(s, loop *Step) {
 	}
 }
 
-// Function finds a function as a step sees it: its own, those of the loop it
-// runs in (nil: none), those of the workflow. It returns nil for an unknown
-// name.
+// Function finds a function as a step sees it: its own, those of the loop it runs in (nil: none), those of the
+// workflow. It returns nil for an unknown name.
 func (w *Workflow) Function(name string, s, loop *Step) *Function {
 	scopes := [][]Function{s.Functions, nil, w.Functions}
 	if loop != nil {
@@ -160,8 +159,8 @@ func (w *Workflow) Function(name string, s, loop *Step) *Function {
 	return nil
 }
 
-// checkVariables warns of variables whose name no text of the workflow
-// mentions and no loop sets: an agent cannot know that it is to set them.
+// checkVariables warns of variables whose name no text of the workflow mentions and no loop sets: an agent cannot know
+// that it is to set them.
 func (b *builder) checkVariables(doc *document.Node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)
@@ -210,8 +209,7 @@ func isWord(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !inWord(c) }) < 0
 }
 
-// collectTexts gathers what the agent is shown: every string but those that
-// conditions and loops are made of.
+// collectTexts gathers what the agent is shown: every string but those that conditions and loops are made of.
 func collectTexts(n *document.Node, b *strings.Builder) {
 	switch n.Kind {
 	case document.Text:
@@ -232,8 +230,8 @@ func collectTexts(n *document.Node, b *strings.Builder) {
 	}
 }
 
-// checkPlaceholders warns of {{names}} that stand for nothing and are near to
-// a variable: the agent would be shown them as they are.
+// checkPlaceholders warns of {{names}} that stand for nothing and are near to a variable: the agent would be shown them
+// as they are.
 func (b *builder) checkPlaceholders(doc *document.Node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)

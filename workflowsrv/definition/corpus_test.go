@@ -13,8 +13,7 @@ import (
 // shared is the folder of material that tests read, beside the repository.
 const shared = "../../../shared"
 
-// TestRecordedVerdicts compares with the verdicts that version 0.0.4 of the
-// original system gave on its own files.
+// TestRecordedVerdicts compares with the verdicts that version 0.0.4 of the original system gave on its own files.
 func TestRecordedVerdicts(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(shared, "golden", "v004-service.json"))
 	if err != nil {
@@ -48,8 +47,8 @@ func TestRecordedVerdicts(t *testing.T) {
 	}
 }
 
-// TestRealFiles reads all workflow files of two versions. The invalid ones are
-// known: each breaks the schema of its own version, too.
+// TestRealFiles reads all workflow files of two versions. The invalid ones are known: each breaks the schema of its own
+// version, too.
 func TestRealFiles(t *testing.T) {
 	invalid := map[string]string{
 		"v004/spec/examples/invalid-workflow.json":          "/id: must be small letters",

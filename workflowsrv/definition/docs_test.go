@@ -10,8 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// TestDocs makes sure that the manual names every key of the schema, and that
-// the workflow it shows is one.
+// TestDocs makes sure that the manual names every key of the schema, and that the workflow it shows is one.
 func TestDocs(t *testing.T) {
 	data, err := os.ReadFile("../../docs/workflows.md")
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-// templatePrefix begins the name by which a step calls a routine: what follows
-// it is the id of the workflow without its routinePrefix.
+// templatePrefix begins the name by which a step calls a routine: what follows it is the id of the workflow without its
+// routinePrefix.
 const (
 	templatePrefix = "wr.templates.routine."
 	routinePrefix  = "routine-"
 )
 
-// Routines are the workflows whose steps other workflows take over, by the
-// name under which a templateCall knows them.
+// Routines are the workflows whose steps other workflows take over, by the name under which a templateCall knows them.
 type Routines map[string]Routine
 
 // A Routine is a workflow with the place of its file.
@@ -34,8 +33,7 @@ func (r Routines) Add(w *Workflow, file string) {
 	r[templatePrefix+name] = Routine{w, file}
 }
 
-// isRoutine reports whether an id is that of a routine: routine-NAME, also
-// behind a namespace.
+// isRoutine reports whether an id is that of a routine: routine-NAME, also behind a namespace.
 func isRoutine(id string) bool {
 	_, local, dotted := strings.Cut(id, ".")
 	if !dotted {
@@ -47,8 +45,7 @@ func isRoutine(id string) bool {
 // argument is what a routine has in place of a value that its caller gives.
 var argument = regexp.MustCompile(`\{\{[^{}]*\}\}|\{([A-Za-z_]\w*)\}`)
 
-// expanded gives the steps that the step at n stands for: itself, unless it
-// calls a routine.
+// expanded gives the steps that the step at n stands for: itself, unless it calls a routine.
 func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 	call := n.Get("templateCall")
 	if call == nil || n.Get("prompt") != nil || n.Get("promptBlocks") != nil {
@@ -110,9 +107,8 @@ type expansion struct {
 	wanted []string
 }
 
-// step gives a step of the routine as its caller has it: with arguments in
-// their places, under an id of its own, and under the conditions of the
-// caller. Its place in the file is that of the call.
+// step gives a step of the routine as its caller has it: with arguments in their places, under an id of its own, and
+// under the conditions of the caller. Its place in the file is that of the call.
 func (e *expansion) step(caller, step *document.Node, routine Routine) *document.Node {
 	n := e.copied(step)
 	id := caller.Str("id") + "." + step.Str("id")

@@ -19,8 +19,8 @@ func caller(call string) string {
  {"id":"look","title":"t","templateCall":` + call + `,"runCondition":{"var":"size","gt":1},"modelTier":"heavy"}]}`
 }
 
-// TestRoutines takes over the steps of a routine that lies in another folder,
-// and follows the routine when its file changes.
+// TestRoutines takes over the steps of a routine that lies in another folder, and follows the routine when its file
+// changes.
 func TestRoutines(t *testing.T) {
 	good := caller(`{"templateId":"wr.templates.routine.review","args":{"file":"a.md","times":2}}`)
 	catalogue := func(files ...string) *definition.Catalogue {
@@ -88,8 +88,7 @@ func TestRoutineOfLoops(t *testing.T) {
 	}
 }
 
-// TestUnknownNames gives every name that stands for something elsewhere a
-// letter too many.
+// TestUnknownNames gives every name that stands for something elsewhere a letter too many.
 func TestUnknownNames(t *testing.T) {
 	const sound = `{"id":"abc","name":"n","description":"d","version":"1.0.0","features":["wr.features.capabilities"],
 "assessments":[{"id":"quality","dimensions":[{"id":"depth","levels":["low","high"]}]}],

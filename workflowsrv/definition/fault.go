@@ -11,8 +11,7 @@ type Fault = document.Fault
 
 // An Error holds every fault of a file that is no valid workflow.
 type Error struct {
-	// File is the name that was given to the parser, and ID the id that stands
-	// in the file, if it could be read.
+	// File is the name that was given to the parser, and ID the id that stands in the file, if it could be read.
 	File, ID string
 	// Faults are in the order of the file; there is at least one.
 	Faults []Fault

@@ -10,9 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// FuzzParse feeds files to the parser: it must not panic, every fault must
-// have a message, and what it accepts it must accept again as the JSON that it
-// makes of it.
+// FuzzParse feeds files to the parser: it must not panic, every fault must have a message, and what it accepts it must
+// accept again as the JSON that it makes of it.
 func FuzzParse(f *testing.F) {
 	cases, err := filepath.Glob("testdata/parse/*.txtar")
 	if err != nil {

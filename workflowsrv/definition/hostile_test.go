@@ -63,8 +63,8 @@ func hostile() map[string]string {
 	}
 }
 
-// TestHostileFiles parses files that are made to cost time. None of them
-// takes long, and none leads to an answer without end.
+// TestHostileFiles parses files that are made to cost time. None of them takes long, and none leads to an answer
+// without end.
 func TestHostileFiles(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {

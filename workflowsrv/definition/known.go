@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// knownRefs gives the texts that parts of a prompt refer to by the names of
-// published workflow files. The texts are ours.
+// knownRefs gives the texts that parts of a prompt refer to by the names of published workflow files. The texts are
+// ours.
 func knownRefs() map[string]string {
 	return map[string]string{
 		"wr.refs.memory_usage": "Where tools of a memory are at hand, ask them before you begin what is known of this place, and keep what you " +

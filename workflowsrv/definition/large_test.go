@@ -10,7 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// A folder costs no more memory than its first 8 MiB do, and a file is read and judged once, as long as it stays the same.
+// A folder costs no more memory than its first 8 MiB do, and a file is read and judged once, as long as it stays the
+// same.
 func TestFaultG82_LargeFolder(t *testing.T) {
 	dir := t.TempDir()
 	large := func(id string) string {

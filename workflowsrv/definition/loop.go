@@ -5,8 +5,7 @@ import "github.com/mcp-workbench/workbench/workflowsrv/criteria"
 // LoopKind is the way a loop decides whether to go round once more.
 type LoopKind string
 
-// The kinds of loops. While and until are decided before each pass, so both
-// may make no pass at all.
+// The kinds of loops. While and until are decided before each pass, so both may make no pass at all.
 const (
 	While   LoopKind = "while"
 	Until   LoopKind = "until"
@@ -17,10 +16,9 @@ const (
 // A Loop repeats steps.
 type Loop struct {
 	Kind LoopKind
-	// Condition is that of while and until. It is nil for the other kinds, and
-	// where the file leaves the decision to an artifact of the kind
-	// wr.loop_control: such a loop goes round until maxIterations, or until it
-	// is named as completed.
+	// Condition is that of while and until. It is nil for the other kinds, and where the file leaves the decision to an
+	// artifact of the kind wr.loop_control: such a loop goes round until maxIterations, or until it is named as
+	// completed.
 	Condition *criteria.Condition
 	// ByArtifact says that the file leaves the decision to an artifact.
 	ByArtifact bool
@@ -28,8 +26,7 @@ type Loop struct {
 	Name string
 	// ItemsVar names the context variable with the array of forEach.
 	ItemsVar string
-	// Count is the number of passes of a for loop, unless CountVar names the
-	// context variable that holds it.
+	// Count is the number of passes of a for loop, unless CountVar names the context variable that holds it.
 	Count    int
 	CountVar string
 	// MaxIterations is 1 to 1000.

@@ -10,17 +10,16 @@ import (
 // MaxFileSize is how many bytes a file may have.
 const MaxFileSize = document.MaxFileSize
 
-// A Parser reads workflow files. The zero value is ready; the schema is
-// compiled when it is first needed. Any number of goroutines may use one.
+// A Parser reads workflow files. The zero value is ready; the schema is compiled when it is first needed. Any number of
+// goroutines may use one.
 type Parser struct {
 	once   sync.Once
 	schema *document.Schema
 }
 
-// Parse reads one file. The name decides the language: .yaml and .yml are
-// YAML, .json is JSON, and with any other name the first character does. The
-// name is not opened. A call of a routine is a fault. The error is an
-// [*Error] with every fault found.
+// Parse reads one file. The name decides the language: .yaml and .yml are YAML, .json is JSON, and with any other name
+// the first character does. The name is not opened. A call of a routine is a fault. The error is an [*Error] with every
+// fault found.
 func (p *Parser) Parse(name string, data []byte) (*Workflow, error) {
 	return p.ParseWith(name, data, nil)
 }

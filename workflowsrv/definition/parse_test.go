@@ -17,9 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the archives say of their files")
 
-// TestParse runs the cases in testdata/parse: each holds a workflow file and
-// what must be said about it, a fault or a warning a line, or nothing.
-// go test -update writes what is said.
+// TestParse runs the cases in testdata/parse: each holds a workflow file and what must be said about it, a fault or a
+// warning a line, or nothing. go test -update writes what is said.
 func TestParse(t *testing.T) {
 	files, err := filepath.Glob("testdata/parse/*.txtar")
 	if err != nil || len(files) == 0 {

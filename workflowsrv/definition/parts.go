@@ -125,8 +125,7 @@ func (b *builder) features(doc *document.Node) {
 	}
 }
 
-// blocks reads promptBlocks, with the texts that its parts refer to and what
-// the features of the workflow add.
+// blocks reads promptBlocks, with the texts that its parts refer to and what the features of the workflow add.
 func (b *builder) blocks(n *document.Node, path string) *Blocks {
 	if n == nil {
 		return nil
@@ -188,8 +187,7 @@ func (b *builder) extensions(doc *document.Node) {
 	}
 }
 
-// checkFragments reports fragments that cannot be told apart, or that want
-// what is there only when a file is read.
+// checkFragments reports fragments that cannot be told apart, or that want what is there only when a file is read.
 func (b *builder) checkFragments(n *document.Node, path string) {
 	seen := map[string]bool{}
 	for i, item := range items(n) {

@@ -4,8 +4,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
-// maxTrials bounds how many contexts are tried on one condition, and
-// maxTests how many comparisons that may cost for all conditions of a file.
+// maxTrials bounds how many contexts are tried on one condition, and maxTests how many comparisons that may cost for
+// all conditions of a file.
 const (
 	maxTrials = 5_000
 	maxTests  = 200_000
@@ -21,9 +21,8 @@ func (b *builder) checkReach() {
 	}
 }
 
-// satisfiable tries the condition under all combinations of the values that
-// could matter to it. It gives the condition the benefit of the doubt when
-// these are more than are left, or when a test is of a kind that no value can be made
+// satisfiable tries the condition under all combinations of the values that could matter to it. It gives the condition
+// the benefit of the doubt when these are more than are left, or when a test is of a kind that no value can be made
 // for.
 func satisfiable(c *criteria.Condition, left *int) bool {
 	var names []string

@@ -10,8 +10,8 @@ import (
 //go:embed workflow.schema.json
 var schemaJSON []byte
 
-// Schema returns the JSON Schema (draft-07) of workflow files. It covers the
-// formats 0.0.4 to v0.3.0. The caller owns the bytes.
+// Schema returns the JSON Schema (draft-07) of workflow files. It covers the formats 0.0.4 to v0.3.0. The caller owns
+// the bytes.
 func Schema() []byte { return bytes.Clone(schemaJSON) }
 
 func newSchema() *document.Schema {

@@ -24,8 +24,8 @@ const (
 // IsForeign reports whether others than the user can have written the workflows of an origin.
 func (o Origin) IsForeign() bool { return o == Project || o == Git }
 
-// A Source is a place that holds workflow files: Dir, or FS for files that
-// are part of the program. Files in directories below it are not looked at.
+// A Source is a place that holds workflow files: Dir, or FS for files that are part of the program. Files in
+// directories below it are not looked at.
 type Source struct {
 	Origin Origin
 	// Dir is absolute. It may be absent, and appear later.
@@ -39,26 +39,23 @@ type Source struct {
 // Layers names all places where workflows can lie. Empty fields are left out.
 type Layers struct {
 	Embedded fs.FS
-	// Home is the home directory of the user: ~/.workrail/workflows and
-	// ~/.workbench/workflows below it are looked at.
+	// Home is the home directory of the user: ~/.workrail/workflows and ~/.workbench/workflows below it are looked at.
 	Home string
-	// Project is the current directory: workflows and .workbench/workflows
-	// below it are looked at. Relative paths in Path and Dirs start there.
+	// Project is the current directory: workflows and .workbench/workflows below it are looked at. Relative paths in
+	// Path and Dirs start there.
 	Project string
 	// Folders, if there are any, are where projects lie instead, the strongest first.
 	Folders []string
-	// Path is the value of WORKFLOW_STORAGE_PATH, directories joined by the
-	// list separator of the system.
+	// Path is the value of WORKFLOW_STORAGE_PATH, directories joined by the list separator of the system.
 	Path string
-	// Dirs are the directories of the configuration. Fetched are those of them that are kept of git repositories, with what says why
-	// one is not there yet.
+	// Dirs are the directories of the configuration. Fetched are those of them that are kept of git repositories, with
+	// what says why one is not there yet.
 	Dirs    []string
 	Fetched map[string]func() string
 }
 
-// Sources returns the places from the weakest to the strongest. A directory
-// that is named twice counts where it is strongest, and empty names do not
-// count at all.
+// Sources returns the places from the weakest to the strongest. A directory that is named twice counts where it is
+// strongest, and empty names do not count at all.
 func (l Layers) Sources() []Source {
 	var list []Source
 	if l.Embedded != nil {

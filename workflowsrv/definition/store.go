@@ -19,16 +19,14 @@ import (
 )
 
 const (
-	// interval is how old a catalogue may be when it is handed out without a
-	// look at the disk. With time to read the files it keeps the promise that
-	// a change is seen within a second, where no watcher reports it earlier.
+	// interval is how old a catalogue may be when it is handed out without a look at the disk. With time to read the
+	// files it keeps the promise that a change is seen within a second, where no watcher reports it earlier.
 	interval = 500 * time.Millisecond
-	// settled is how long a file must have been left alone before its time
-	// stamp is trusted: two quick writes can carry the same one.
+	// settled is how long a file must have been left alone before its time stamp is trusted: two quick writes can carry
+	// the same one.
 	settled = 2 * time.Second
-	// maxFiles and maxBytes bound the files of one directory, which take many
-	// times their size in memory, and maxTime how long one look may read in it:
-	// what is left then is read by the next look.
+	// maxFiles and maxBytes bound the files of one directory, which take many times their size in memory, and maxTime
+	// how long one look may read in it: what is left then is read by the next look.
 	maxFiles = 1000
 	maxBytes = 8 << 20
 	maxTime  = 10 * time.Second
@@ -46,8 +44,7 @@ var (
 	errSlow = fmt.Errorf("reading takes more than %v, and goes on with the next look", maxTime)
 )
 
-// A Store reads the sources and keeps the catalogue up to date. Any number of
-// goroutines may use it.
+// A Store reads the sources and keeps the catalogue up to date. Any number of goroutines may use it.
 type Store struct {
 	parser  *Parser
 	sources []Source
@@ -69,8 +66,7 @@ type file struct {
 	read    time.Time
 	sum     [sha256.Size]byte
 	finding finding
-	// data is the content of a file that calls routines, and routines the sum
-	// of those that it was read with.
+	// data is the content of a file that calls routines, and routines the sum of those that it was read with.
 	data     []byte
 	routines [sha256.Size]byte
 }
@@ -81,15 +77,14 @@ func (f *file) unchanged(info fs.FileInfo) bool {
 		f.info.ModTime().Equal(info.ModTime()) && f.read.Sub(info.ModTime()) > settled
 }
 
-// NewStore returns a store of the sources, from the weakest to the strongest.
-// It opens nothing: the first call of Catalogue does.
+// NewStore returns a store of the sources, from the weakest to the strongest. It opens nothing: the first call of
+// Catalogue does.
 func NewStore(sources []Source) *Store {
 	return &Store{parser: new(Parser), sources: slices.Clone(sources), files: map[string]*file{}}
 }
 
-// Catalogue returns what the sources hold. It looks at the disk when the last
-// look is half a second old or [Store.Watch] has seen a change, and returns
-// the same pointer as before when nothing has changed. While another call
+// Catalogue returns what the sources hold. It looks at the disk when the last look is half a second old or
+// [Store.Watch] has seen a change, and returns the same pointer as before when nothing has changed. While another call
 // looks at a slow disk, the last catalogue is returned.
 func (s *Store) Catalogue() *Catalogue {
 	current := s.current.Load()
@@ -143,8 +138,7 @@ func (s *Store) lookLocked() {
 	}
 }
 
-// takeRoutines reads the files once more that call routines, with those that
-// were found, and returns the sum of these.
+// takeRoutines reads the files once more that call routines, with those that were found, and returns the sum of these.
 func (s *Store) takeRoutines(found [][]finding) [sha256.Size]byte {
 	routines, hash := Routines{}, sha256.New()
 	for i := range found {
@@ -233,8 +227,8 @@ func IsWorkflowName(name string) bool {
 	return false
 }
 
-// readFile returns what became of a file, from memory if it has not changed,
-// and nil for a file that is gone. The error says that it may not be read.
+// readFile returns what became of a file, from memory if it has not changed, and nil for a file that is gone. The error
+// says that it may not be read.
 func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance) (*file, error) {
 	place := source.place(name)
 	known := s.files[key(source, place.File)]
@@ -307,8 +301,7 @@ func (source Source) place(name string) Place {
 	return Place{Origin: source.Origin, File: name}
 }
 
-// unreadable notes why a file could not be read. Its name has to stand for the
-// id that nobody knows.
+// unreadable notes why a file could not be read. Its name has to stand for the id that nobody knows.
 func (f *file) unreadable(err error) {
 	f.finding.id = baseName(f.finding.place.File)
 	f.finding.cause = Unreadable
@@ -324,12 +317,11 @@ func baseName(file string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// leadsOutside tells the error of a root that refuses a link, which package
-// os does not export.
+// leadsOutside tells the error of a root that refuses a link, which package os does not export.
 func leadsOutside(err error) bool { return reason(err) == "path escapes from parent" }
 
-// readRegular reads a file of ordinary kind and size. Opening a pipe would
-// wait for a writer, so the kind is looked at first.
+// readRegular reads a file of ordinary kind and size. Opening a pipe would wait for a writer, so the kind is looked at
+// first.
 func readRegular(fsys fs.FS, name string, info fs.FileInfo) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
@@ -342,8 +334,7 @@ func readRegular(fsys fs.FS, name string, info fs.FileInfo) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	// One byte more than allowed tells a file that has grown meanwhile; the
-	// parser refuses it.
+	// One byte more than allowed tells a file that has grown meanwhile; the parser refuses it.
 	return io.ReadAll(io.LimitReader(file, MaxFileSize+1))
 }
 

@@ -119,8 +119,7 @@ func TestUnreadableDirectory(t *testing.T) {
 	}
 }
 
-// TestChanges changes files under a store that nobody watches: what is read
-// is never older than a second.
+// TestChanges changes files under a store that nobody watches: what is read is never older than a second.
 func TestChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		top := t.TempDir()

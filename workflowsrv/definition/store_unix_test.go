@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// TestOutside makes sure that no link leads out of a directory, that links
-// inside are followed, and that nothing waits for a pipe.
+// TestOutside makes sure that no link leads out of a directory, that links inside are followed, and that nothing waits
+// for a pipe.
 func TestOutside(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "in")

@@ -8,12 +8,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch asks the system to report changes in the directories, so that the
-// next call of [Store.Catalogue] sees them at once, until ctx ends. A
-// directory that cannot be watched, or does not exist, is tried again every
-// few seconds; until then the half-second rule of Catalogue holds for it. changed
-// is called with each report, and when a directory begins to be watched. The error is nil when ctx ends, and otherwise says
-// why nothing can be watched.
+// Watch asks the system to report changes in the directories, so that the next call of [Store.Catalogue] sees them at
+// once, until ctx ends. A directory that cannot be watched, or does not exist, is tried again every few seconds; until
+// then the half-second rule of Catalogue holds for it. changed is called with each report, and when a directory begins
+// to be watched. The error is nil when ctx ends, and otherwise says why nothing can be watched.
 func (s *Store) Watch(ctx context.Context, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,8 +38,7 @@ func (s *Store) Watch(ctx context.Context, changed func()) error {
 	}
 }
 
-// addDirs watches the directories that are not watched yet. A directory that
-// was removed has left the list by itself.
+// addDirs watches the directories that are not watched yet. A directory that was removed has left the list by itself.
 func (s *Store) addDirs(watcher *fsnotify.Watcher, changed func()) {
 	watched := map[string]bool{}
 	for _, dir := range watcher.WatchList() {

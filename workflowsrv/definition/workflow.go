@@ -9,8 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
-// A Workflow is a definition that passed every check. It does not change, and
-// any number of goroutines may read it.
+// A Workflow is a definition that passed every check. It does not change, and any number of goroutines may read it.
 type Workflow struct {
 	ID, Name, Description, Version string
 	// Category is "default" where the file names none.
@@ -30,8 +29,7 @@ type Workflow struct {
 	ModelTier string
 	// Preferences say how freely the author wants the work done, as sentences.
 	Preferences []string
-	// MetricsProfile names the kind of the work, and Figures says what is to be
-	// told of it at the end, "" for none.
+	// MetricsProfile names the kind of the work, and Figures says what is to be told of it at the end, "" for none.
 	MetricsProfile, Figures string
 
 	// Steps are in the order of the file; loops hold their own.
@@ -39,11 +37,10 @@ type Workflow struct {
 
 	// Warnings name what is doubtful.
 	Warnings []Fault
-	// JSON is the whole definition as compact JSON, keys in the order of the
-	// file.
+	// JSON is the whole definition as compact JSON, keys in the order of the file.
 	JSON []byte
-	// Pinned is JSON too, for a time when the files are others: the same, or, of a workflow that calls routines, a list of it and them.
-	// [Parser.ParsePinned] reads it.
+	// Pinned is JSON too, for a time when the files are others: the same, or, of a workflow that calls routines, a list
+	// of it and them. [Parser.ParsePinned] reads it.
 	Pinned []byte
 
 	byID    map[string]*Step
@@ -53,8 +50,7 @@ type Workflow struct {
 // Step returns the step with the given id, at the top or in a loop, or nil.
 func (w *Workflow) Step(id string) *Step { return w.byID[id] }
 
-// StepIDs returns the ids of all steps in the order of the file, those of
-// loop bodies after their loop.
+// StepIDs returns the ids of all steps in the order of the file, those of loop bodies after their loop.
 func (w *Workflow) StepIDs() []string {
 	var ids []string
 	for s := range w.All() {
@@ -63,8 +59,7 @@ func (w *Workflow) StepIDs() []string {
 	return ids
 }
 
-// All goes through all steps in the order of the file, the loops themselves
-// and those of their bodies after them.
+// All goes through all steps in the order of the file, the loops themselves and those of their bodies after them.
 func (w *Workflow) All() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		for _, s := range w.Steps {
@@ -90,12 +85,10 @@ type Step struct {
 	Prompt    string
 	Blocks    *Blocks
 	Fragments []Fragment
-	// Delegations are those of a parallel step, and Synthesis is what to do
-	// with their results.
+	// Delegations are those of a parallel step, and Synthesis is what to do with their results.
 	Delegations []Delegation
 	Synthesis   string
-	// From is the routine that the step was taken from; the zero value for a
-	// step that stands in the file itself.
+	// From is the routine that the step was taken from; the zero value for a step that stands in the file itself.
 	From Taken
 
 	AgentRole   string
@@ -139,8 +132,7 @@ type Step struct {
 	words map[string]bool // of the texts, those that are tested variables
 }
 
-// Mentions reports whether a text of the step names the variable, which some
-// condition of the workflow tests.
+// Mentions reports whether a text of the step names the variable, which some condition of the workflow tests.
 func (s *Step) Mentions(variable string) bool { return s.words[variable] }
 
 // Confirmation says when the user must agree before a step.
@@ -260,8 +252,8 @@ type Act struct {
 	// Timeout bounds a call or the waiting for a file; 0 is none of the step's own.
 	Timeout time.Duration
 
-	// Toolbox, Server and Tool are what is called, with Arguments, JSON in whose strings {{name}} stands for a variable. A call
-	// that fails, or after which Expect does not hold, is made Retries times more.
+	// Toolbox, Server and Tool are what is called, with Arguments, JSON in whose strings {{name}} stands for a
+	// variable. A call that fails, or after which Expect does not hold, is made Retries times more.
 	Toolbox, Server, Tool string
 	Arguments             []byte
 	Retries               int

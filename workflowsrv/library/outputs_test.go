@@ -59,8 +59,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// BenchmarkCriteria judges a text of 100 KB that nearly fits everywhere by the criteria of each step: a careless pattern
-// stands out by orders of magnitude.
+// BenchmarkCriteria judges a text of 100 KB that nearly fits everywhere by the criteria of each step: a careless
+// pattern stands out by orders of magnitude.
 func BenchmarkCriteria(b *testing.B) {
 	data, err := os.ReadFile("testdata/outputs.txtar")
 	if err != nil {

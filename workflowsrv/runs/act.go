@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// unsought reports whether the step calls a tool that may change something, and nobody can be taken to want that: the workflow
-// came with a project, or the call was made before the agent rewound the run.
+// unsought reports whether the step calls a tool that may change something, and nobody can be taken to want that: the
+// workflow came with a project, or the call was made before the agent rewound the run.
 func (t *turn) unsought(ctx context.Context) bool {
 	a := t.next.Step.Act
 	if a == nil || a.Kind != definition.ActTool {

@@ -142,8 +142,8 @@ func TestUnknownCall(t *testing.T) {
 	}
 }
 
-// A workflow that came with a project calls no tool that may change something before a person agrees; one that may not use
-// the toolbox calls none.
+// A workflow that came with a project calls no tool that may change something before a person agrees; one that may not
+// use the toolbox calls none.
 func TestUnsoughtCalls(t *testing.T) {
 	find := finder(t, acting)
 	project := func(id string) (*definition.Entry, error) {

@@ -140,8 +140,8 @@ func (s *standing) put(why asking, asked Event) Question {
 	return Question{Message: asked.Text, Form: why.form(s.deed()), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
 }
 
-// agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was done and the
-// run went back, the person is asked again.
+// agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was
+// done and the run went back, the person is asked again.
 func (s *standing) agreed() bool {
 	at := s.gate()
 	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain {

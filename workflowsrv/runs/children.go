@@ -16,8 +16,9 @@ import (
 // maxChildren bounds the runs that one step begins.
 const maxChildren = 32
 
-// join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the step
-// itself is the agent's, who is told what came of them. Workflows that are not there leave the whole step to the agent.
+// join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the
+// step itself is the agent's, who is told what came of them. Workflows that are not there leave the whole step to the
+// agent.
 func (t *turn) join(ctx context.Context) (*Answer, error) {
 	began, ok := t.r.children[t.gate()]
 	if !ok {

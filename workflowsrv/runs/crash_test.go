@@ -24,8 +24,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// round has a rule, a loop, a step that calls a tool which must not be called twice, one that waits for a request, and one that
-// begins two runs of side, each of which calls that tool.
+// round has a rule, a loop, a step that calls a tool which must not be called twice, one that waits for a request, and
+// one that begins two runs of side, each of which calls that tool.
 const (
 	round = `{"id":"round","name":"Round","description":"d","version":"1.0.0","steps":[
 {"id":"one","title":"One","prompt":"p"},
@@ -51,7 +51,8 @@ func openPlace(ctx context.Context, place string) (*store.Store, error) {
 	return store.OpenSQLite(ctx, place, warn, store.Options{})
 }
 
-// crew is an engine on a log, whose tool appends to a file, and which has a run to itself for so long while it calls that.
+// crew is an engine on a log, whose tool appends to a file, and which has a run to itself for so long while it calls
+// that.
 func crew(log runs.Log, lines string, hold time.Duration) *runs.Engine {
 	find, err := find(round, side)
 	if err != nil {
@@ -122,8 +123,8 @@ func (m *mortal) ChangeRun(ctx context.Context, principal, id string, c store.Ru
 	return m.write(func() error { return m.Log.ChangeRun(ctx, principal, id, c) })
 }
 
-// play is this program as another process of a test: with the place of the runs, the file of the tool, and either at which write
-// it is to be killed, or which run to walk.
+// play is this program as another process of a test: with the place of the runs, the file of the tool, and either at
+// which write it is to be killed, or which run to walk.
 func play(role string) error {
 	part := strings.Split(role, "\n")
 	log, err := openPlace(context.Background(), part[0])
@@ -317,8 +318,8 @@ func (s *witness) hears(out io.Reader, heard func()) {
 	s.ends++
 }
 
-// walksAll wants all that was told to be there, and walks every run to its end with each step done once. Of calls that may have
-// been made a person is asked, and of no others.
+// walksAll wants all that was told to be there, and walks every run to its end with each step done once. Of calls that
+// may have been made a person is asked, and of no others.
 func (s *witness) walksAll() {
 	t, lines, last, sent := s.t, s.lines, s.last, s.sent
 	t.Helper()

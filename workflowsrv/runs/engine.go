@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Find returns the workflow of an id as it is now.
 	Find func(id string) (*definition.Entry, error)
-	// Log opens where runs are kept; it is called when the first is wanted, and again after an error. nil: runs are kept in
-	// memory.
+	// Log opens where runs are kept; it is called when the first is wanted, and again after an error. nil: runs are
+	// kept in memory.
 	Log func(ctx context.Context) (Log, error)
 	// Memory is that memory, which engines may share; nil: one of its own.
 	Memory Log
@@ -32,8 +32,8 @@ type Options struct {
 	Tools Tools
 	// Dir is where relative paths of files that are waited for begin.
 	Dir string
-	// Moved is called when events of a run were kept, and must not block; begun says that they are its first. nil: nobody wants to
-	// know.
+	// Moved is called when events of a run were kept, and must not block; begun says that they are its first. nil:
+	// nobody wants to know.
 	Moved func(principal, run string, begun bool)
 
 	// Expire is how long nothing may happen in a run that is not over, 0 for ever; nil: for ever.
@@ -42,7 +42,8 @@ type Options struct {
 	Gateway string
 
 	hold time.Duration // how long a process has a run to itself while it calls a tool, unless it says so again; 0: 15 seconds
-	// patience is how long one call of workflow_next waits for a time or a file; 0: 20 seconds, since clients wait a minute.
+	// patience is how long one call of workflow_next waits for a time or a file; 0: 20 seconds, since clients wait a
+	// minute.
 	patience time.Duration
 }
 

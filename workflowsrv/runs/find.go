@@ -29,8 +29,9 @@ type Found struct {
 // maxSearched is how many runs are looked at, the latest first.
 const maxSearched = 1000
 
-// Search finds runs of a principal, or with "" of everybody, by words in the goal, the notes, the workflow, the repository and
-// the branch. Those with most words come first, and of these the latest; without words, all come. expire is that of [Options].
+// Search finds runs of a principal, or with "" of everybody, by words in the goal, the notes, the workflow, the
+// repository and the branch. Those with most words come first, and of these the latest; without words, all come. expire
+// is that of [Options].
 func Search(ctx context.Context, log Log, principal, query string, expire time.Duration) ([]Found, error) {
 	list, err := log.Runs(ctx, principal, maxSearched)
 	if err != nil {
@@ -51,8 +52,8 @@ func Search(ctx context.Context, log Log, principal, query string, expire time.D
 	return found, nil
 }
 
-// wordsOf returns the words of a text, in small letters. Of scripts that put no spaces between words it returns each two characters
-// that stand side by side.
+// wordsOf returns the words of a text, in small letters. Of scripts that put no spaces between words it returns each
+// two characters that stand side by side.
 func wordsOf(text string) []string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {

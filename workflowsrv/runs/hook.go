@@ -26,8 +26,8 @@ const MaxHook = 64 << 10
 // secret makes what nobody guesses.
 func secret() string { return strings.ToLower(rand.Text()) }
 
-// waitHook waits at the step where the run is until a request has come, as long as one call may. What the request brought is in the
-// log then, whichever process took it.
+// waitHook waits at the step where the run is until a request has come, as long as one call may. What the request
+// brought is in the log then, whichever process took it.
 func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 	over := func() (bool, error) {
 		kept, events, err := t.log.Run(ctx, t.who.Principal, t.r.ID, len(t.r.Events))
@@ -70,8 +70,8 @@ func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 	return &answer, nil
 }
 
-// Hook takes a request that came under a path behind HookPath. It reports whether a run waited for it; who sent it must not learn
-// that.
+// Hook takes a request that came under a path behind HookPath. It reports whether a run waited for it; who sent it must
+// not learn that.
 func (e *Engine) Hook(ctx context.Context, path string, body []byte) (bool, error) {
 	id, given, ok := strings.Cut(path, ".")
 	if !ok || len(given) < len(secret()) || len(body) > MaxHook {

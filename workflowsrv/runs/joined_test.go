@@ -37,7 +37,8 @@ func hookOf(t *testing.T, text string) string {
 	return path + "." + secret
 }
 
-// A run waits for one request, which only who knows its address can send, and once. Another engine on the same store takes it.
+// A run waits for one request, which only who knows its address can send, and once. Another engine on the same store
+// takes it.
 func TestHook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	log, err := in(path)(t.Context())
@@ -141,7 +142,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// A run in which nothing happens expires as configured: that is said before, nothing of it is lost, and it can be taken up again.
+// A run in which nothing happens expires as configured: that is said before, nothing of it is lost, and it can be taken
+// up again.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := runs.NewEngine(runs.Options{Find: finder(t, part), Expire: func() time.Duration { return 48 * time.Hour }})
@@ -210,7 +212,8 @@ func TestPinnedRoutine(t *testing.T) {
 	}
 }
 
-// A decision about a loop is not one about the loop behind it, and may call the loop by the name that its file gives it.
+// A decision about a loop is not one about the loop behind it, and may call the loop by the name that its file gives
+// it.
 func TestDecisionIsOfOneLoop(t *testing.T) {
 	loop := func(id, name string) string {
 		return fmt.Sprintf(`{"id":%q,"type":"loop","title":"L","loop":{"type":"while","maxIterations":3,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control","loopId":%q}},`+

@@ -9,15 +9,15 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// gateKeys are what a step asks before it or its results count, by the keys of the file. Of a step that has none of them, nothing
-// can be taken away.
+// gateKeys are what a step asks before it or its results count, by the keys of the file. Of a step that has none of
+// them, nothing can be taken away.
 var gateKeys = []string{"requireConfirmation", "validationCriteria", "outputContract", "assessmentRefs", "assessmentConsequences", "expect"}
 
 // waitKeys are those of a step that stands in the way by itself: one that asks a person, or waits.
 var waitKeys = []string{"type", "prompt", "answers", "seconds", "file", "webhook"}
 
-// asksLess says what a definition asks less of a run than the one that it goes by, a sentence each. What is done was asked already.
-// A thing that is asked otherwise counts as less, unless it is plain that it is more.
+// asksLess says what a definition asks less of a run than the one that it goes by, a sentence each. What is done was
+// asked already. A thing that is asked otherwise counts as less, unless it is plain that it is more.
 func asksLess(had, has *definition.Workflow, completed []string) []string {
 	var less []string
 	say := func(format string, args ...any) { less = append(less, fmt.Sprintf(format, args...)) }

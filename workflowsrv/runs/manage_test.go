@@ -92,7 +92,8 @@ func TestManage(t *testing.T) {
 	}
 }
 
-// That a person agreed is good for one run, and once; a tool that was called is called again in a fork only if a person agrees.
+// That a person agreed is good for one run, and once; a tool that was called is called again in a fork only if a person
+// agrees.
 func TestAgreedOnce(t *testing.T) {
 	const text = `{"id":"once","name":"Once","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},` +
 		`{"id":"publish","title":"Publish","prompt":"p","requireConfirmation":true},{"id":"call","type":"tool","title":"Call","tool":"box/server/tool"},{"id":"end","title":"End","prompt":"p"}]}`
@@ -238,8 +239,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// A run's gates stand although its file is changed: a person has to agree to a definition that asks less, also by a code or at a client,
-// and what the person had agreed to before counts for the step as it was.
+// A run's gates stand although its file is changed: a person has to agree to a definition that asks less, also by a
+// code or at a client, and what the person had agreed to before counts for the step as it was.
 func TestRebaseAsksLess(t *testing.T) {
 	const text = `{"id":"gated","name":"n","description":"d","version":"1.0.0","assessments":[{"id":"risk","purpose":"p","dimensions":[{"id":"all","purpose":"p","levels":["low","high"]}]}],"steps":[` +
 		`{"id":"one","title":"One","prompt":"p"},` +

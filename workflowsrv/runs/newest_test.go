@@ -25,9 +25,9 @@ var (
 // shared is the folder of material that tests read, beside the repository.
 const shared = "../../../shared/workflows"
 
-// Every workflow that is at hand comes to its end, in the order of its file, in four ways: variables are given so that conditions
-// hold or not, and loops that an artifact decides are ended after a pass or not. Outputs and artifacts are those that an answer says
-// would pass, and a person agrees where one is asked.
+// Every workflow that is at hand comes to its end, in the order of its file, in four ways: variables are given so that
+// conditions hold or not, and loops that an artifact decides are ended after a pass or not. Outputs and artifacts are
+// those that an answer says would pass, and a person agrees where one is asked.
 func TestFilesToTheEnd(t *testing.T) {
 	stores := [][]definition.Source{{{Origin: definition.Embedded, FS: library.Files()}}}
 	below := func(folder string) (sources []definition.Source) {
@@ -106,8 +106,8 @@ type driver struct {
 
 	w *definition.Workflow // of the run that goes on
 
-	// answers are the bytes of those with steps, but for the first, and said those of them that the file says: the title, the
-	// prompt, and what is checked.
+	// answers are the bytes of those with steps, but for the first, and said those of them that the file says: the
+	// title, the prompt, and what is checked.
 	answers, said int
 }
 

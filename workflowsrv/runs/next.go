@@ -18,7 +18,8 @@ import (
 // A Step is what an agent says when it calls workflow_next about a run. With the run alone it asks where that is.
 type Step struct {
 	Run string
-	// ID is the step that is done, in a loop with the pass, as in item#2; "" is the one where the run is, if anything is said of it.
+	// ID is the step that is done, in a loop with the pass, as in item#2; "" is the one where the run is, if anything
+	// is said of it.
 	ID        string
 	Output    string
 	Notes     string
@@ -88,8 +89,8 @@ func (s Step) check() error {
 	return nil
 }
 
-// repeated reports whether a call tells of a step that was kept already: its answer was lost, or it was sent twice. A step
-// that is neither done nor the one where the run is, is an error.
+// repeated reports whether a call tells of a step that was kept already: its answer was lost, or it was sent twice. A
+// step that is neither done nor the one where the run is, is an error.
 func (t *turn) repeated(s Step) (bool, error) {
 	id, pass := s.ID, 0
 	if step, number, ok := strings.Cut(id, "#"); ok {

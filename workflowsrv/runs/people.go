@@ -154,8 +154,8 @@ func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Rep
 	return a, asked, err
 }
 
-// reply goes on with the run whose question a person has replied to: the call was made again with that, whatever call it is.
-// It returns nil for a call that brings no reply.
+// reply goes on with the run whose question a person has replied to: the call was made again with that, whatever call
+// it is. It returns nil for a call that brings no reply.
 func (e *Engine) reply(ctx context.Context, who Caller) (*Answer, error) {
 	if who.Reply == nil {
 		return nil, nil

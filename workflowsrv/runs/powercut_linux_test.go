@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/pgtest"
 )
 
-// When the power of the machine with PostgreSQL is cut, no answer is lost that was given: each time its disk is left with what had to
-// be on it then, and no more.
+// When the power of the machine with PostgreSQL is cut, no answer is lost that was given: each time its disk is left
+// with what had to be on it then, and no more.
 func TestPowerCutOfPostgres(t *testing.T) {
 	if !atLength() {
 		t.Skip("it takes minutes: make chaos")

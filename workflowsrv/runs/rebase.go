@@ -10,8 +10,9 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-// rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps. A person
-// has to agree if that definition asks less: who may write its file must not take gates out of a run that is under way.
+// rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps. A
+// person has to agree if that definition asks less: who may write its file must not take gates out of a run that is
+// under way.
 func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	switch {
 	case t.r.Status.Over():

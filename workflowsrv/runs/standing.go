@@ -81,8 +81,8 @@ func (s *standing) gate() string {
 	return gate(s.next.Step.ID, pass)
 }
 
-// ref is how an agent names the step where the run is: in a loop with the pass, so that what is said of one pass is not taken for
-// another.
+// ref is how an agent names the step where the run is: in a loop with the pass, so that what is said of one pass is not
+// taken for another.
 func (s *standing) ref() string {
 	if s.next.Loop == nil {
 		return s.next.Step.ID
@@ -146,8 +146,8 @@ func (s *standing) held() bool {
 	return ok && time.Now().Before(s.r.Held)
 }
 
-// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind, or, after the place
-// where it was forked, in the run that it was forked from.
+// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind, or, after
+// the place where it was forked, in the run that it was forked from.
 func (s *standing) calledBefore() bool {
 	at, line := s.gate(), s.r.Line()
 	for i, e := range s.r.Events {

@@ -13,8 +13,8 @@ import (
 
 // Tools are what steps call.
 type Tools interface {
-	// CallTool calls a tool and returns the result as the server sent it. An error that is not a *NotMadeError leaves open
-	// whether the call was made.
+	// CallTool calls a tool and returns the result as the server sent it. An error that is not a *NotMadeError leaves
+	// open whether the call was made.
 	CallTool(ctx context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error)
 	// Hints say what a tool says of itself: that it changes nothing, and that to call it twice is as good as once.
 	Hints(ctx context.Context, toolbox, server, tool string) (readOnly, idempotent bool)

@@ -54,8 +54,8 @@ func Export(ctx context.Context, log Log, w io.Writer, list []store.OwnedRun) er
 // maxRecord is the longest line that Import reads.
 const maxRecord = 256 << 20
 
-// Import keeps what Export has written, for a user or, with "", for whom each run was. Runs that are there already are left
-// as they are. The error names the line; what came before it has been kept.
+// Import keeps what Export has written, for a user or, with "", for whom each run was. Runs that are there already are
+// left as they are. The error names the line; what came before it has been kept.
 func Import(ctx context.Context, log Log, in io.Reader, user string) (kept, left int, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxRecord)

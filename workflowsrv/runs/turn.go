@@ -141,7 +141,8 @@ func (t *turn) done() {
 	}
 }
 
-// expire ends the run if nothing has happened in it for too long. It is kept with all its events, and can be taken up again.
+// expire ends the run if nothing has happened in it for too long. It is kept with all its events, and can be taken up
+// again.
 func (t *turn) expire(ctx context.Context) error {
 	at := t.e.expires(t.r.Status, t.r.Updated)
 	if at == nil || time.Now().Before(*at) || time.Now().Before(t.r.Held) {

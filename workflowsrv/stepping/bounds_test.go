@@ -13,8 +13,8 @@ import (
 
 const head = "id: bounds\nname: n\ndescription: d\nversion: 1.0.0\nsteps:\n"
 
-// TestOneBudget gives every step a pattern that never ends. The matches of one
-// call have a time together, and what comes after it is not judged.
+// TestOneBudget gives every step a pattern that never ends. The matches of one call have a time together, and what
+// comes after it is not judged.
 func TestOneBudget(t *testing.T) {
 	var b strings.Builder
 	for i := range 20 {
@@ -35,8 +35,8 @@ func TestOneBudget(t *testing.T) {
 	}
 }
 
-// TestManyTurns makes a loop go round without a step to hand out, beside a
-// context that is too large to be copied for every pass.
+// TestManyTurns makes a loop go round without a step to hand out, beside a context that is too large to be copied for
+// every pass.
 func TestManyTurns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("- id: rounds\n  type: loop\n  title: t\n  loop: {type: for, count: 1000, maxIterations: 1000}\n  body:\n")
@@ -55,8 +55,7 @@ func TestManyTurns(t *testing.T) {
 	}
 }
 
-// TestChangedBody changes the body of a loop under a caller that has done a
-// and b of it.
+// TestChangedBody changes the body of a loop under a caller that has done a and b of it.
 func TestChangedBody(t *testing.T) {
 	body := func(ids ...string) *definition.Workflow {
 		text := head + "- id: rounds\n  type: loop\n  title: t\n  loop: {type: for, count: 2, maxIterations: 5}\n  body:\n"

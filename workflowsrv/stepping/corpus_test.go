@@ -17,11 +17,9 @@ import (
 // shared is the folder of material that tests read, beside the repository.
 const shared = "../../../shared"
 
-// TestRecordedTraversals walks the files of version 0.0.4 of the original
-// system with the contexts that were recorded there: the same steps in the
-// same order, with prompts of the same length. At the end we differ by rule:
-// where the original said complete although conditions on absent variables
-// remain, the answer names these variables.
+// TestRecordedTraversals walks the files of version 0.0.4 of the original system with the contexts that were recorded
+// there: the same steps in the same order, with prompts of the same length. At the end we differ by rule: where the
+// original said complete although conditions on absent variables remain, the answer names these variables.
 func TestRecordedTraversals(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(shared, "golden", "v004-service.json"))
 	if err != nil {
@@ -82,8 +80,7 @@ type recorded struct {
 	Prompt    string
 }
 
-// recordedFile reads a file that a traversal was recorded of, or says why it
-// cannot be compared.
+// recordedFile reads a file that a traversal was recorded of, or says why it cannot be compared.
 func recordedFile(t *testing.T, name string) (*definition.Workflow, string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(shared, "workflows", "v004", name))
@@ -127,8 +124,8 @@ func checkAbsent(t *testing.T, missing []stepping.Missing, context map[string]an
 	}
 }
 
-// corpus returns every workflow that is at hand: those beside the repository,
-// if they are there, those of the sessions in testdata, and the sample.
+// corpus returns every workflow that is at hand: those beside the repository, if they are there, those of the sessions
+// in testdata, and the sample.
 func corpus(t testing.TB) []*definition.Workflow {
 	t.Helper()
 	var list []*definition.Workflow

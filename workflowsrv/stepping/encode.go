@@ -34,8 +34,8 @@ func (a Answer) AppendJSON(dst []byte) []byte {
 // askUser is what an agent is told before a step that a person must agree to.
 const askUser = "Show the user what this step will do, and begin only when they have agreed."
 
-// AppendAdvice appends, as the members of an object, what goes with the
-// prompt and the published API does not have; nothing where there is none.
+// AppendAdvice appends, as the members of an object, what goes with the prompt and the published API does not have;
+// nothing where there is none.
 func (a Answer) AppendAdvice(dst []byte) []byte {
 	o := wire.NewObject(dst)
 	if a.RequiresConfirmation {
@@ -67,8 +67,7 @@ func (a Answer) parts() []part {
 	return slices.DeleteFunc(all, func(p part) bool { return len(p.texts) == 0 })
 }
 
-// Text is all that whoever does the step has to read: the prompt, and what
-// goes with it.
+// Text is all that whoever does the step has to read: the prompt, and what goes with it.
 func (a Answer) Text() string {
 	var b strings.Builder
 	b.WriteString(a.Prompt)

@@ -24,9 +24,8 @@ func (e *LoopError) Error() string {
 	return fmt.Sprintf("loop %q: the variable %q must be %s, got %s", e.LoopID, e.Variable, e.Expected, e.Got)
 }
 
-// runLoop looks for the next step of the loop, from the place in k.at if that
-// is in this loop, and from its beginning otherwise. Without a step the loop
-// is finished, unless variables are missing.
+// runLoop looks for the next step of the loop, from the place in k.at if that is in this loop, and from its beginning
+// otherwise. Without a step the loop is finished, unless variables are missing.
 func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 	resumed := k.at.Loop == s.ID
 	if !resumed {
@@ -88,8 +87,8 @@ func (k *walker) anyDone(body []*definition.Step) bool {
 	return slices.ContainsFunc(body, func(s *definition.Step) bool { return k.completed[s.ID] })
 }
 
-// openPass decides whether the pass in k.at takes place, and returns nil if
-// not. Within a pass that has begun, nothing is decided anew.
+// openPass decides whether the pass in k.at takes place, and returns nil if not. Within a pass that has begun, nothing
+// is decided anew.
 func (k *walker) openPass(s *definition.Step) (*LoopPass, error) {
 	l := s.Loop
 	pass := &LoopPass{
@@ -186,9 +185,8 @@ func usesFields(l *definition.Loop) bool {
 	})
 }
 
-// bodyStep looks for the next step of the pass and moves k.at behind it. A
-// step that is passed over for want of a variable that a later step is to
-// learn is looked at again at the end of the pass.
+// bodyStep looks for the next step of the pass and moves k.at behind it. A step that is passed over for want of a
+// variable that a later step is to learn is looked at again at the end of the pass.
 func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool) (*choice, error) {
 	body := loop.Loop.Body
 	scope := k.scope.With(pass.Variables)

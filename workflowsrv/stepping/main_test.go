@@ -7,7 +7,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The clock that regular expressions share ends by itself a second after
-	// the last match.
+	// The clock that regular expressions share ends by itself a second after the last match.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
 }

@@ -66,8 +66,8 @@ func (l *missingList) prompt() string {
 	return b.String()
 }
 
-// otherwise gives a value for which none of the tests holds, for a variable
-// that does not apply; ok is false where there is none at hand.
+// otherwise gives a value for which none of the tests holds, for a variable that does not apply; ok is false where
+// there is none at hand.
 func (m Missing) otherwise() (text string, ok bool) {
 	values := []any{false, "none", "not applicable", nil}
 	for _, t := range m.Tests {
@@ -135,8 +135,8 @@ func (m Missing) sentence() string {
 	return text + m.apart() + m.needed()
 }
 
-// apart says how to answer that the variable does not apply, if a test can
-// be answered so and its own values do not show it.
+// apart says how to answer that the variable does not apply, if a test can be answered so and its own values do not
+// show it.
 func (m Missing) apart() string {
 	if slices.ContainsFunc(m.Tests, func(t Test) bool { return t.Operator == truthTest || t.tested().Numeric() }) {
 		return ""
@@ -150,8 +150,7 @@ func (m Missing) apart() string {
 
 func (m Missing) needed() string { return " (for: " + strings.Join(m.Steps, ", ") + ")" }
 
-// quotedValues writes strings in single quotes and all else as JSON, the
-// items of an array each for itself.
+// quotedValues writes strings in single quotes and all else as JSON, the items of an array each for itself.
 func quotedValues(v any) []string {
 	switch v := v.(type) {
 	case []any:

@@ -14,11 +14,9 @@ import (
 
 var newest = flag.String("newest", "", "walk every workflow file below this `folder`")
 
-// TestNewest walks the files below a folder that is named by a flag, such as
-// those of the system that the format comes from: no warning, and each comes
-// to its end in the order of its file in four ways. Those ways answer what is
-// asked for so that conditions hold or do not, and end loops that an artifact
-// decides after one pass or not at all.
+// TestNewest walks the files below a folder that is named by a flag, such as those of the system that the format comes
+// from: no warning, and each comes to its end in the order of its file in four ways. Those ways answer what is asked
+// for so that conditions hold or do not, and end loops that an artifact decides after one pass or not at all.
 func TestNewest(t *testing.T) {
 	if *newest == "" {
 		t.Skip("no folder is named by -newest")
@@ -56,9 +54,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// walkToEnd answers what is asked for by its first candidate, or by a value
-// that no test is about, and reports a step that comes before one that stands
-// before it.
+// walkToEnd answers what is asked for by its first candidate, or by a value that no test is about, and reports a step
+// that comes before one that stands before it.
 func walkToEnd(t *testing.T, w *definition.Workflow, values map[string][]any, holds, stop bool) {
 	t.Helper()
 	caller := &walk{w: w}

@@ -13,11 +13,10 @@ import (
 
 // A Request says where the caller is in a workflow.
 type Request struct {
-	// Completed are ids of steps, in any order; unknown ids are warned of. The
-	// id of a loop ends that loop.
+	// Completed are ids of steps, in any order; unknown ids are warned of. The id of a loop ends that loop.
 	Completed []string
-	// State is that of the last answer, "" at the start and in workflows
-	// without loops. It means that the step of that answer is done.
+	// State is that of the last answer, "" at the start and in workflows without loops. It means that the step of that
+	// answer is done.
 	State string
 	// Context holds the variables, decoded with json.Number for numbers.
 	Context map[string]any
@@ -25,8 +24,8 @@ type Request struct {
 	Mode criteria.Mode
 	// Kept says that the caller keeps the state: the agent is not told to send it.
 	Kept bool
-	// PassOver is the rule of the published API: a step for which a variable is
-	// absent is passed over, whoever could know it, and asked for at the end.
+	// PassOver is the rule of the published API: a step for which a variable is absent is passed over, whoever could
+	// know it, and asked for at the end.
 	PassOver bool
 }
 
@@ -35,16 +34,15 @@ type Answer struct {
 	// Step is nil when the workflow is complete and when variables are missing.
 	Step       *definition.Step
 	IsComplete bool
-	// Prompt is never empty: it says what to do, that all is done, or what to
-	// add to the context.
+	// Prompt is never empty: it says what to do, that all is done, or what to add to the context.
 	Prompt string
 	// ModelHint is "" unless the step or the workflow names a tier.
 	ModelHint            string
 	RequiresConfirmation bool
 	// Opening is what to know before the first step, nil in later answers.
 	Opening *Opening
-	// Rules are those that hold throughout: with the first step, at the
-	// beginning of every pass of a loop, and every tenth step.
+	// Rules are those that hold throughout: with the first step, at the beginning of every pass of a loop, and every
+	// tenth step.
 	Rules []string
 	// ValidationCriteria are the messages of the rules for the step's output.
 	ValidationCriteria []string
@@ -52,8 +50,8 @@ type Answer struct {
 	Warnings []string
 	// Missing are the variables without which no step can be chosen.
 	Missing []Missing
-	// Waiting are the variables for want of which steps before this one were
-	// passed over, since a later step is the one to learn them.
+	// Waiting are the variables for want of which steps before this one were passed over, since a later step is the one
+	// to learn them.
 	Waiting []Missing
 	// Loop is nil outside of loops.
 	Loop *LoopPass
@@ -61,8 +59,7 @@ type Answer struct {
 	State string
 }
 
-// Missing is a variable that has to be set, or set to something else than
-// null, before the workflow can go on.
+// Missing is a variable that has to be set, or set to something else than null, before the workflow can go on.
 type Missing struct {
 	Variable string `json:"variable"`
 	// Tests are what the conditions compare the variable with.
@@ -71,15 +68,13 @@ type Missing struct {
 	Steps []string `json:"steps"`
 }
 
-// The operators of tests that are none in a file: a variable that has to be
-// truthy, and one that has to be of a type.
+// The operators of tests that are none in a file: a variable that has to be truthy, and one that has to be of a type.
 const (
 	truthTest = "truthy"
 	typeTest  = "type"
 )
 
-// A Test is one comparison of a variable: an operator of conditions, or truthy
-// or type.
+// A Test is one comparison of a variable: an operator of conditions, or truthy or type.
 type Test struct {
 	Operator string `json:"operator"`
 	Value    any    `json:"value,omitempty"`
@@ -104,18 +99,16 @@ type Opening struct{ Preconditions, Questions, Preferences []string }
 // maxTurns bounds the conditions that one call looks at.
 const maxTurns = 100_000
 
-// A TurnsError is a loop of which one call would have to look at too many
-// passes to find the next step.
+// A TurnsError is a loop of which one call would have to look at too many passes to find the next step.
 type TurnsError struct{ StepID string }
 
 func (e *TurnsError) Error() string {
 	return fmt.Sprintf("at the step %q more than %d conditions were looked at and none led to a step", e.StepID, maxTurns)
 }
 
-// Next says what comes next in w. The error is a [*StateError] for a state
-// that is none of w's, a [*LoopError] for a variable that a loop cannot use,
-// a [*TurnsError], and a [*criteria.UndecidedError] within for a variable that
-// a condition could not be judged by, or the cause why ctx is done.
+// Next says what comes next in w. The error is a [*StateError] for a state that is none of w's, a [*LoopError] for a
+// variable that a loop cannot use, a [*TurnsError], and a [*criteria.UndecidedError] within for a variable that a
+// condition could not be judged by, or the cause why ctx is done.
 func Next(ctx context.Context, w *definition.Workflow, r Request) (Answer, error) {
 	at, err := unseal(r.State, w)
 	if err != nil {
@@ -160,8 +153,7 @@ type choice struct {
 	opens bool // the first step of its pass
 }
 
-// walk returns nil when there is no step to hand out: the workflow is then
-// complete, unless k.missing is not empty.
+// walk returns nil when there is no step to hand out: the workflow is then complete, unless k.missing is not empty.
 func (k *walker) walk() (*choice, error) {
 	if k.at.Loop != "" {
 		loop := k.w.Step(k.at.Loop)
@@ -193,9 +185,8 @@ func (k *walker) done(s *definition.Step) bool {
 	return k.completed[s.ID] || s.Loop != nil && k.at.finished(s.ID)
 }
 
-// eligible evaluates the condition of s, which is in the loop or, for nil, at
-// the top. The variables for want of which it does not hold are asked for now
-// if whoever did the steps so far can know them, and wait otherwise.
+// eligible evaluates the condition of s, which is in the loop or, for nil, at the top. The variables for want of which
+// it does not hold are asked for now if whoever did the steps so far can know them, and wait otherwise.
 func (k *walker) eligible(s, loop *definition.Step, scope *criteria.Scope) (bool, error) {
 	holds, err := k.holds(s, s.RunCondition, scope)
 	if holds || err != nil {
@@ -212,8 +203,8 @@ func (k *walker) eligible(s, loop *definition.Step, scope *criteria.Scope) (bool
 	return false, err
 }
 
-// known reports whether the variable can be asked for at the step s: a step
-// that is done has spoken of it, or none that is still to come will.
+// known reports whether the variable can be asked for at the step s: a step that is done has spoken of it, or none that
+// is still to come will.
 func (k *walker) known(name string, s, loop *definition.Step) bool {
 	later := false
 	passed := false
@@ -249,8 +240,7 @@ func (k *walker) seen(m, s, loop *definition.Step) bool {
 	return false
 }
 
-// holds evaluates a condition of s, and warns of variables that all but have
-// a value that would have turned it.
+// holds evaluates a condition of s, and warns of variables that all but have a value that would have turned it.
 func (k *walker) holds(s *definition.Step, c *criteria.Condition, scope *criteria.Scope) (bool, error) {
 	if k.turns++; k.turns > maxTurns {
 		return false, &TurnsError{s.ID}
@@ -296,8 +286,7 @@ func (k *walker) warnUnknown() {
 	}
 }
 
-// unset gives the tests for want of whose variables a condition of s is as it
-// is.
+// unset gives the tests for want of whose variables a condition of s is as it is.
 func (k *walker) unset(s *definition.Step, c *criteria.Condition, scope *criteria.Scope) ([]criteria.VarTest, error) {
 	tests, err := c.Unset(scope)
 	return tests, undecided(s, err)
@@ -328,8 +317,8 @@ func (k *walker) answer(found *choice) (a Answer, err error) {
 	return a, err
 }
 
-// addOthers adds what other steps test the missing variables for, so that the
-// answer to the first one does for them as well.
+// addOthers adds what other steps test the missing variables for, so that the answer to the first one does for them as
+// well.
 func (k *walker) addOthers() {
 	asked := map[string]bool{}
 	for _, m := range k.missing.list {
@@ -370,8 +359,8 @@ func (k *walker) present(a *Answer, c *choice) (err error) {
 	return nil
 }
 
-// warnLate says when a step is handed out after one that stands behind it in
-// the file: its condition has come to hold only now.
+// warnLate says when a step is handed out after one that stands behind it in the file: its condition has come to hold
+// only now.
 func (k *walker) warnLate(c *choice) {
 	list, s := k.w.Steps, c.step
 	if c.loop != nil {
@@ -388,8 +377,7 @@ func (k *walker) warnLate(c *choice) {
 	}
 }
 
-// confirm reports whether the user is to be asked before a step. Where that
-// could not be judged, the user is.
+// confirm reports whether the user is to be asked before a step. Where that could not be judged, the user is.
 func (k *walker) confirm(s *definition.Step, scope *criteria.Scope) bool {
 	if s.Confirm.Always || s.Confirm.When == nil {
 		return s.Confirm.Always

@@ -60,8 +60,8 @@ func (w *walk) next(m move) (stepping.Answer, error) {
 	return a, err
 }
 
-// TestSessions runs the sessions in testdata: a workflow and lines that begin
-// with ">", each followed by what is answered. go test -update writes that.
+// TestSessions runs the sessions in testdata: a workflow and lines that begin with ">", each followed by what is
+// answered. go test -update writes that.
 func TestSessions(t *testing.T) {
 	for file, archive := range sessions(t) {
 		w := parse(t, archive.Files[0].Name, archive.Files[0].Data)
@@ -229,8 +229,7 @@ func TestStateIsSealed(t *testing.T) {
 	}
 }
 
-// TestLongValues makes sure that prompts stay short however long the values
-// are that they name.
+// TestLongValues makes sure that prompts stay short however long the values are that they name.
 func TestLongValues(t *testing.T) {
 	guidance := strings.Repeat(`"{{a}}{{b}}",`, 5000)
 	w := parse(t, "w.json", []byte(`{"id":"long-values","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"{{a}} {{b}} {{c.d}}","guidance":[`+

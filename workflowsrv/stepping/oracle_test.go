@@ -14,8 +14,9 @@ import (
 var draws = flag.Int("draws", 150, "how many workflows are drawn and walked beside the oracle")
 
 // Workflows that are drawn are walked by stepping and by an oracle, which reads them from the top to the bottom as one
-// reads a program. Both name the same steps in the same passes, while variables of loops change between the calls. In between
-// calls come with states that were mutated: they fail or answer, and change nothing for the call with the right one.
+// reads a program. Both name the same steps in the same passes, while variables of loops change between the calls. In
+// between calls come with states that were mutated: they fail or answer, and change nothing for the call with the right
+// one.
 func TestOrderOfDrawnWorkflows(t *testing.T) {
 	steps, mutated := 0, 0
 	for seed := range *draws {

@@ -9,10 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// prompt puts together what the agent is to read: its role, the guidance, the
-// prompt of the step with the fragments that apply, the functions the step
-// refers to, the references (with the first step only), and the place in the
-// loop.
+// prompt puts together what the agent is to read: its role, the guidance, the prompt of the step with the fragments
+// that apply, the functions the step refers to, the references (with the first step only), and the place in the loop.
 func (k *walker) prompt(c *choice) (string, error) {
 	var b strings.Builder
 	s := c.step
@@ -205,8 +203,7 @@ func blocks(p *definition.Blocks) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// functions shows the definitions of the functions that the step names, and
-// the calls it asks for.
+// functions shows the definitions of the functions that the step names, and the calls it asks for.
 func (k *walker) functions(b *strings.Builder, c *choice) {
 	names := append([]string(nil), c.step.FunctionRefs...)
 	for _, call := range c.step.FunctionCalls {
@@ -268,16 +265,15 @@ func loopContext(b *strings.Builder, c *choice) {
 	}
 }
 
-// A value longer than maxValue is not written into a prompt, and not more than
-// maxFilled bytes of values in all: the agent has them, and a few placeholders
-// could otherwise make a prompt without end.
+// A value longer than maxValue is not written into a prompt, and not more than maxFilled bytes of values in all: the
+// agent has them, and a few placeholders could otherwise make a prompt without end.
 const (
 	maxValue  = 4 << 10
 	maxFilled = 64 << 10
 )
 
-// Fill puts the values of context variables in place of {{name}} in a text, as in prompts. bare is the value where the text is
-// nothing but {{name}}, and unknown the first that names no variable.
+// Fill puts the values of context variables in place of {{name}} in a text, as in prompts. bare is the value where the
+// text is nothing but {{name}}, and unknown the first that names no variable.
 func Fill(text string, scope *criteria.Scope) (filled string, bare any, unknown string) {
 	for _, name := range placeholders(text) {
 		v, ok := lookUp(name, scope)
@@ -291,9 +287,8 @@ func Fill(text string, scope *criteria.Scope) (filled string, bare any, unknown 
 	return fill(text, scope), bare, ""
 }
 
-// fill puts the values of context variables in place of {{name}},
-// {{name.field}} and {{name + 1}}. What names no variable, or a long one,
-// stays as it is.
+// fill puts the values of context variables in place of {{name}}, {{name.field}} and {{name + 1}}. What names no
+// variable, or a long one, stays as it is.
 func fill(text string, scope *criteria.Scope) string {
 	if !strings.Contains(text, "{{") {
 		return text

@@ -18,12 +18,11 @@ type position struct {
 	Finished []string
 	// Loop is the id of the loop that is under way, "" for none.
 	Loop string
-	// Pass counts from 1. Next is the index of the body step to look at next,
-	// and Skipped are those to look at again before the pass ends.
+	// Pass counts from 1. Next is the index of the body step to look at next, and Skipped are those to look at again
+	// before the pass ends.
 	Pass, Next int
 	Skipped    []int
-	// Items is how many a forEach loop has, and Item the checksum of the one
-	// of this pass.
+	// Items is how many a forEach loop has, and Item the checksum of the one of this pass.
 	Items int
 	Item  uint32
 }
@@ -34,14 +33,13 @@ func (p *position) enter(id string) { *p = position{Finished: p.Finished, Loop: 
 
 func (p *position) leave() { *p = position{Finished: p.Finished} }
 
-// sealed is a position as it is sent: steps of a body by their ids, so that a
-// change of the file does not move the place.
+// sealed is a position as it is sent: steps of a body by their ids, so that a change of the file does not move the
+// place.
 type sealed struct {
 	Finished []string `json:"f,omitempty"`
 	Loop     string   `json:"l,omitempty"`
 	Pass     int      `json:"p,omitempty"`
-	// After is the step before the next one, and Next that one; "" is the
-	// beginning and the end of the body.
+	// After is the step before the next one, and Next that one; "" is the beginning and the end of the body.
 	After   string   `json:"a,omitempty"`
 	Next    string   `json:"n,omitempty"`
 	Skipped []string `json:"s,omitempty"`
@@ -53,11 +51,9 @@ type sealed struct {
 // stateVersion begins every sealed state.
 const stateVersion = "s2"
 
-// seal writes the position as one word for the caller to send back, "" for a
-// workflow in which no loop has begun. The seal is a checksum over the id of
-// the workflow and the content: it finds a word that was cut, altered or
-// taken from another workflow. It is no signature and needs none, since a
-// caller may claim any progress anyway.
+// seal writes the position as one word for the caller to send back, "" for a workflow in which no loop has begun. The
+// seal is a checksum over the id of the workflow and the content: it finds a word that was cut, altered or taken from
+// another workflow. It is no signature and needs none, since a caller may claim any progress anyway.
 func (p position) seal(w *definition.Workflow) string {
 	if p.Loop == "" && len(p.Finished) == 0 {
 		return ""
@@ -134,8 +130,7 @@ func unseal(state string, w *definition.Workflow) (place, error) {
 	return word.find(w)
 }
 
-// find looks the place up in the workflow, whose file can have changed since
-// the state was made.
+// find looks the place up in the workflow, whose file can have changed since the state was made.
 func (word sealed) find(w *definition.Workflow) (place, error) {
 	p := place{position: position{Finished: word.Finished}}
 	if word.Loop == "" {

@@ -14,10 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-// FuzzWalk follows workflows with contexts made up at random, which change on
-// the way. However it goes, the walk ends within the number of steps that the
-// loops allow, and it is complete once every variable that is asked for is
-// there.
+// FuzzWalk follows workflows with contexts made up at random, which change on the way. However it goes, the walk ends
+// within the number of steps that the loops allow, and it is complete once every variable that is asked for is there.
 func FuzzWalk(f *testing.F) {
 	workflows := corpus(f)
 	for i := range workflows {
@@ -80,8 +78,8 @@ func correct(caller *walk, w *definition.Workflow, e *stepping.LoopError) {
 	caller.request.Context[e.Variable] = value
 }
 
-// longest bounds the calls of a walk: every step, in every pass of its loop,
-// each possibly after one call that asks for a variable and one that fails.
+// longest bounds the calls of a walk: every step, in every pass of its loop, each possibly after one call that asks for
+// a variable and one that fails.
 func longest(w *definition.Workflow) int {
 	n := 2
 	for _, s := range w.Steps {
@@ -93,8 +91,7 @@ func longest(w *definition.Workflow) int {
 	return 3 * n * (1 + len(candidates(w)))
 }
 
-// candidates gives for each variable of the workflow values that its tests
-// tell apart, and others.
+// candidates gives for each variable of the workflow values that its tests tell apart, and others.
 func candidates(w *definition.Workflow) map[string][]any {
 	values := map[string][]any{}
 	add := func(name string, list ...any) { values[name] = append(values[name], list...) }
@@ -138,8 +135,8 @@ func candidates(w *definition.Workflow) map[string][]any {
 	return values
 }
 
-// TestEveryStepIsReached looks for a context in which each step of each
-// workflow is handed out. Those that have none are reported by a warning.
+// TestEveryStepIsReached looks for a context in which each step of each workflow is handed out. Those that have none
+// are reported by a warning.
 func TestEveryStepIsReached(t *testing.T) {
 	// Its condition needs a second pass, of which there is none.
 	const never = "limits/three"
@@ -162,8 +159,8 @@ func TestEveryStepIsReached(t *testing.T) {
 	}
 }
 
-// warned reports whether a warning says that s is never reached. It names the
-// step by its place, so the last part of that has to be looked up.
+// warned reports whether a warning says that s is never reached. It names the step by its place, so the last part of
+// that has to be looked up.
 func warned(w *definition.Workflow, s *definition.Step) bool {
 	return slices.ContainsFunc(w.Warnings, func(f definition.Fault) bool {
 		var top, body int
@@ -178,8 +175,7 @@ func warned(w *definition.Workflow, s *definition.Step) bool {
 	})
 }
 
-// reach tries contexts until target, which is top or in the loop top, is
-// handed out when everything else is done.
+// reach tries contexts until target, which is top or in the loop top, is handed out when everything else is done.
 func reach(w *definition.Workflow, top, target *definition.Step, values map[string][]any, random *rand.Rand) bool {
 	var others []string
 	for _, s := range w.Steps {

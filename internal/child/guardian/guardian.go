@@ -2,8 +2,8 @@
 //
 // Go initialises packages in the order of their import paths, as far as what they import allows (The Go Programming
 // Language Specification, "Program initialization"). Here that is before the libraries for schemas, metrics and
-// documents, which would cost the guard, of which each workbench has one, a third of its memory and most of its start. It
-// is so as long as package child does not import net, which waits for packages that are among the last.
+// documents, which would cost the guard, of which each workbench has one, a third of its memory and most of its start.
+// It is so as long as package child does not import net, which waits for packages that are among the last.
 package guardian
 
 import (

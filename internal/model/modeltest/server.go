@@ -1,5 +1,5 @@
-// Package modeltest is an endpoint of chat completions for tests. It says what
-// it is told to say and keeps what it was asked.
+// Package modeltest is an endpoint of chat completions for tests. It says what it is told to say and keeps what it was
+// asked.
 package modeltest
 
 import (
@@ -57,9 +57,8 @@ type Server struct {
 	requests []Request
 }
 
-// New starts a server that ends with the test. A request after the end of the
-// script fails the test, and so does a part of the script that nobody asked
-// for.
+// New starts a server that ends with the test. A request after the end of the script fails the test, and so does a part
+// of the script that nobody asked for.
 func New(t testing.TB, script ...Answer) *Server {
 	s := &Server{t: t, script: script}
 	server := httptest.NewServer(s)
@@ -157,8 +156,7 @@ func Events(data ...string) Answer {
 	}
 }
 
-// Body answers with a status, a body, and headers, each given as its name and
-// value.
+// Body answers with a status, a body, and headers, each given as its name and value.
 func Body(status int, body string, headers ...string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -59,7 +59,8 @@ func checked(token string, key crypto.PublicKey, audience string) (c jwt.Claims,
 	return c, more, true
 }
 
-// clientLocked reports whether a client shows who it is: by a token that is signed with its key, good once, or by a secret.
+// clientLocked reports whether a client shows who it is: by a token that is signed with its key, good once, or by a
+// secret.
 func (s *Server) clientLocked(req *http.Request) bool {
 	if s.ClientKey == nil {
 		_, secret, ok := req.BasicAuth()

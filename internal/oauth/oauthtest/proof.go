@@ -19,7 +19,8 @@ const proofLife = 5 * time.Minute
 // errNonce says that a proof has not the nonce that is wanted.
 var errNonce = errors.New("use_dpop_nonce")
 
-// proofLocked checks the proof of a request (RFC 9449, section 4.3) and returns which key made it. A proof is good once.
+// proofLocked checks the proof of a request (RFC 9449, section 4.3) and returns which key made it. A proof is good
+// once.
 func (s *Server) proofLocked(req *http.Request, token string) (thumbprint string, err error) {
 	lines := req.Header.Values("DPoP")
 	if len(lines) != 1 {

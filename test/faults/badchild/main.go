@@ -1,6 +1,6 @@
-// Command badchild is an MCP server that is well but for one fault, for tests: its argument names the fault. Faults of the
-// start happen by themselves, the others when its tool "fault" is called. Its tool "echo" answers with what it is given,
-// "pid" with its process, and "heard" with the notifications that came.
+// Command badchild is an MCP server that is well but for one fault, for tests: its argument names the fault. Faults of
+// the start happen by themselves, the others when its tool "fault" is called. Its tool "echo" answers with what it is
+// given, "pid" with its process, and "heard" with the notifications that came.
 package main
 
 import (

@@ -1,11 +1,10 @@
-// Command gosdk is a server of the official Go SDK for tests: of either era or
-// of both, over standard input and output, streamable HTTP with sessions or
-// without, or the SSE of revision 2024-11-05.
+// Command gosdk is a server of the official Go SDK for tests: of either era or of both, over standard input and output,
+// streamable HTTP with sessions or without, or the SSE of revision 2024-11-05.
 //
 //	gosdk stdio|sessions|stateless|sse legacy|modern|both
 //
-// Over HTTP it prints its address, and serves until it is killed. The folder is
-// a module of its own, so that the program does not depend on the SDK.
+// Over HTTP it prints its address, and serves until it is killed. The folder is a module of its own, so that the
+// program does not depend on the SDK.
 package main
 
 import (
@@ -98,8 +97,7 @@ func tell(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallT
 	return say("told"), nil, nil
 }
 
-// ask answers with what the client answers to its question, in the way of the
-// request's era.
+// ask answers with what the client answers to its question, in the way of the request's era.
 func ask(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	question := &mcp.ElicitParams{Message: "a name?", RequestedSchema: map[string]any{
 		"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}}

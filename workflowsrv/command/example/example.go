@@ -1,9 +1,8 @@
-// Package example is a command workflow that runs as it is: the desk of a
-// small bookshop, and the shop behind it, an MCP server in this process that
-// keeps its orders in memory.
+// Package example is a command workflow that runs as it is: the desk of a small bookshop, and the shop behind it, an
+// MCP server in this process that keeps its orders in memory.
 //
-// [Files] is the folder of the workflow, to be read with command.Load and the
-// tools of a [Shop]; the Shop is also the command.Caller that its commands need.
+// [Files] is the folder of the workflow, to be read with command.Load and the tools of a [Shop]; the Shop is also the
+// command.Caller that its commands need.
 package example
 
 import (

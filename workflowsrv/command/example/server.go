@@ -149,8 +149,8 @@ func (s *Shop) CallTool(_ context.Context, toolbox, server, name string, argumen
 
 var _ wire.Endpoint = (*Shop)(nil)
 
-// Connect begins an MCP session with the shop. Each message is answered before
-// the next is taken: nothing that the shop does waits.
+// Connect begins an MCP session with the shop. Each message is answered before the next is taken: nothing that the shop
+// does waits.
 func (s *Shop) Connect(send func(msg []byte)) wire.Session {
 	engine := mcpserver.NewMCPServer(Server, "1", mcpserver.WithToolCapabilities(false))
 	for _, t := range s.tools {

@@ -143,8 +143,7 @@ func (o *order) note(text string) error {
 	return nil
 }
 
-// line gives one line of an order, counted from 1, and sets its copies unless
-// they are 0.
+// line gives one line of an order, counted from 1, and sets its copies unless they are 0.
 func (s *Shop) line(id string, n, copies int) (l line, err error) {
 	_, err = s.change(id, func(o *order) error {
 		if n < 1 || n > len(o.Lines) {

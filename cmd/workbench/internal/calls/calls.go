@@ -1,4 +1,5 @@
-// Package calls has the commands that ask workbenches that run: for calls, approvals and logs, and to start a server again.
+// Package calls has the commands that ask workbenches that run: for calls, approvals and logs, and to start a server
+// again.
 package calls
 
 import (

@@ -96,7 +96,8 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 	return nil
 }
 
-// followLines prints the lines of a server, and those that it writes from then on, in all workbenches that there are meanwhile.
+// followLines prints the lines of a server, and those that it writes from then on, in all workbenches that there are
+// meanwhile.
 func followLines(ctx context.Context, env *cli.Environment, name string, last int, asJSON bool) error {
 	box, server := named(name)
 	said := make(chan saidLine)

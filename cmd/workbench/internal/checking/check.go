@@ -123,7 +123,8 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 	return nil
 }
 
-// addUntrusted adds that the project's file is not used, which print says in a place of its own. cfg is nil where no file could be.
+// addUntrusted adds that the project's file is not used, which print says in a place of its own. cfg is nil where no
+// file could be.
 func (x *examined) addUntrusted(cfg *config.Config) {
 	if cfg != nil && cfg.Untrusted != nil {
 		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Note, Message: cfg.Untrusted.String(), Remedy: cfg.Untrusted.Hint()})

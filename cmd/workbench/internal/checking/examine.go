@@ -109,7 +109,8 @@ func secretsThere(e *opening.Environment, cfg *config.Config) map[string]bool {
 	return there
 }
 
-// plainServer returns a server with its files of variables read. Secrets are not looked up: something stands in their place.
+// plainServer returns a server with its files of variables read. Secrets are not looked up: something stands in their
+// place.
 func plainServer(e *opening.Environment, s config.Server) (config.Server, error) {
 	secrets := make(map[string]string)
 	for _, secret := range s.Secrets() {
@@ -208,7 +209,8 @@ func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Findi
 	return found
 }
 
-// doctorTime is how long servers may take to start before they are told of as late. A package that is being installed is waited for.
+// doctorTime is how long servers may take to start before they are told of as late. A package that is being installed
+// is waited for.
 const doctorTime = 7 * time.Second
 
 // start starts each server once, all beside each other, and tells how they stand.
@@ -314,7 +316,8 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	}
 }
 
-// failed notes why a server did not start. A warning that has told the same, before it was started, goes and leaves its remedy.
+// failed notes why a server did not start. A warning that has told the same, before it was started, goes and leaves its
+// remedy.
 func (x *examined) failed(i int, cause string) {
 	one := x.Servers[i]
 	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "fix that, then workbench tools " + one.Toolbox}

@@ -30,7 +30,8 @@ func programOf(s config.Server, environ []string) (string, error) {
 	return child.Spec{Command: s.Command, Args: s.Args, Env: launch.Environment(s, environ), Dir: s.Cwd}.Path()
 }
 
-// examineClients looks at the files of the clients of this machine: whether workbench is in them, once, as a program that is there.
+// examineClients looks at the files of the clients of this machine: whether workbench is in them, once, as a program
+// that is there.
 func examineClients(e *opening.Environment, x *examined, cfg *config.Config) {
 	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.Lookup}
 	desktop := false

@@ -82,8 +82,8 @@ type lockable struct {
 	server *toolbox.Server
 }
 
-// servers gives the servers of the named toolboxes, or all, as they are now. Servers is of which of them; nil is all. They
-// are told of a client that can do everything, since some have more tools then.
+// servers gives the servers of the named toolboxes, or all, as they are now. Servers is of which of them; nil is all.
+// They are told of a client that can do everything, since some have more tools then.
 func (l *locking) servers(ctx context.Context, env *opening.Environment, boxes, servers []string) (all []lockable, cfg *config.Config, err error) {
 	made, cfg, log, err := env.BoxesFor(ableClient(), l.unpinned(servers), boxes)
 	if err != nil {
@@ -218,8 +218,8 @@ func placesToSee(n int) string {
 	return terminal.CountVerb(n, "place to look at", "places to look at") + ": what was compared is characters and phrases, so there may be more to see"
 }
 
-// configured reports whether a configuration has a server of a lock file. One whose toolbox a project's stands in the place
-// of is taken to be there: it is not looked at, and is elsewhere as it was.
+// configured reports whether a configuration has a server of a lock file. One whose toolbox a project's stands in the
+// place of is taken to be there: it is not looked at, and is elsewhere as it was.
 func configured(cfg *config.Config, path string, id lock.ID) bool {
 	if slices.ContainsFunc(cfg.Toolboxes, func(t config.Toolbox) bool {
 		return strings.EqualFold(t.Name, id.Toolbox) && lock.Beside(t.File) != path

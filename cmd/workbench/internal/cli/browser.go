@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Browse opens an address in the browser of the user, and waits for it where it
-// is a program of the terminal, until ctx ends. The address comes from a
-// stranger: it is an argument of its own, after no shell has seen it, and begins
-// with http.
+// Browse opens an address in the browser of the user, and waits for it where it is a program of the terminal, until ctx
+// ends. The address comes from a stranger: it is an argument of its own, after no shell has seen it, and begins with
+// http.
 func Browse(ctx context.Context, e *Environment, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {

@@ -17,8 +17,8 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Environment is what a command knows of the world; nothing else in the
-// program touches os.Args, os.Environ or the standard streams.
+// Environment is what a command knows of the world; nothing else in the program touches os.Args, os.Environ or the
+// standard streams.
 type Environment struct {
 	Streams
 	Environ    []string

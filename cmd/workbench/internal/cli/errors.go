@@ -51,8 +51,8 @@ type SilentError int
 
 func (e SilentError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// told is how long the reason of a failure may take to be written. It is long, because a machine with much to do lets no program
-// run for a while, and who asked would be left without an answer.
+// told is how long the reason of a failure may take to be written. It is long, because a machine with much to do lets
+// no program run for a while, and who asked would be left without an answer.
 const told = 2 * time.Second
 
 // toldLate is the same where the end has taken its time already.

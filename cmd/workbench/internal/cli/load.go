@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 )
 
-// Load reads the configuration that applies, for a command of a person. With none anywhere it is the built-in one. A fault
-// inside the entry of a server costs that server alone; that a project's file is not trusted is told, once.
+// Load reads the configuration that applies, for a command of a person. With none anywhere it is the built-in one. A
+// fault inside the entry of a server costs that server alone; that a project's file is not trusted is told, once.
 func (e *Environment) Load() (*config.Config, *Sources, error) {
 	cfg, from, err := e.LoadBy((*config.Source).ParseUsable)
 	if err == nil && cfg.Untrusted != nil && !e.Told {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
-// Logger makes the program's logger. On a terminal it is made for eyes, else one
-// JSON object a line. Nobody who tells it something waits for who reads it.
+// Logger makes the program's logger. On a terminal it is made for eyes, else one JSON object a line. Nobody who tells
+// it something waits for who reads it.
 func (e *Environment) Logger() (zerolog.Logger, error) {
 	level := zerolog.Disabled
 	if e.LogLevel != "off" {

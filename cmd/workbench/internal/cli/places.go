@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/oauth"
 )
 
-// StateDir is the folder of what this user's workbenches keep between runs: the
-// token, logins and the like (XDG Base Directory Specification, XDG_STATE_HOME).
+// StateDir is the folder of what this user's workbenches keep between runs: the token, logins and the like (XDG Base
+// Directory Specification, XDG_STATE_HOME).
 func (e *Environment) StateDir() (string, error) {
 	if dir, _ := e.Lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "workbench"), nil
@@ -24,8 +24,8 @@ func (e *Environment) StateDir() (string, error) {
 	return "", errors.New("HOME is not set")
 }
 
-// CacheDir is the folder of what may be lost at any time (XDG Base Directory
-// Specification, XDG_CACHE_HOME, and what macOS and Windows have in its place).
+// CacheDir is the folder of what may be lost at any time (XDG Base Directory Specification, XDG_CACHE_HOME, and what
+// macOS and Windows have in its place).
 func (e *Environment) CacheDir() (string, error) {
 	if dir, _ := e.Lookup("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "workbench"), nil
@@ -43,9 +43,8 @@ func (e *Environment) CacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "workbench"), nil
 }
 
-// RuntimeDirs are the folders of what lives as long as a process: sockets and
-// locks. The first that will do is the one to use. What was started with another
-// environment may have used another: clients often hand on less than a terminal
+// RuntimeDirs are the folders of what lives as long as a process: sockets and locks. The first that will do is the one
+// to use. What was started with another environment may have used another: clients often hand on less than a terminal
 // has.
 func (e *Environment) RuntimeDirs() []string {
 	var dirs []string

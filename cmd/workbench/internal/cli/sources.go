@@ -15,12 +15,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
-// A Parser makes a configuration of a file that was read: all of it, as
-// (*config.Source).Parse, or what can be used, as (*config.Source).ParseUsable.
+// A Parser makes a configuration of a file that was read: all of it, as (*config.Source).Parse, or what can be used, as
+// (*config.Source).ParseUsable.
 type Parser func(*config.Source, func(string) (string, bool)) (*config.Config, error)
 
-// Sources are the files that the configuration is made of: one that was named,
-// or the user's own and beside it that of the project, if the user trusts it.
+// Sources are the files that the configuration is made of: one that was named, or the user's own and beside it that of
+// the project, if the user trusts it.
 type Sources struct {
 	Env    *Environment
 	Dir    string // where a project's file is looked for
@@ -52,9 +52,8 @@ func WorkingDir() (string, error) {
 	return dir, nil
 }
 
-// Again looks for the files anew. That named, or the user's own, once it was
-// there, is the one: another is not to take its place because it is away for a
-// moment.
+// Again looks for the files anew. That named, or the user's own, once it was there, is the one: another is not to take
+// its place because it is away for a moment.
 func (s *Sources) Again() error {
 	if s.Places.Named != "" {
 		return nil
@@ -90,8 +89,7 @@ func (s *Sources) Watched() []string {
 	return paths
 }
 
-// Load reads the files. With none that may be used the configuration is the
-// built-in one.
+// Load reads the files. With none that may be used the configuration is the built-in one.
 func (s *Sources) Load(read Parser) (cfg *config.Config, err error) {
 	own := s.Places.Named
 	if own == "" {
@@ -133,9 +131,8 @@ func (s *Sources) Load(read Parser) (cfg *config.Config, err error) {
 	return cfg, s.Env.lay(cfg)
 }
 
-// project reads the project's file once and returns what it says if the user
-// has trusted just that; else what is to be told of it, and what it said before
-// if the user trusts that still.
+// project reads the project's file once and returns what it says if the user has trusted just that; else what is to be
+// told of it, and what it said before if the user trusts that still.
 func (s *Sources) project(read Parser) (*config.Config, *config.Untrusted, error) {
 	path := s.Places.Project
 	if path == "" && s.kept != nil {
@@ -160,8 +157,8 @@ func (s *Sources) project(read Parser) (*config.Config, *config.Untrusted, error
 	return s.kept, untrusted, nil
 }
 
-// Judge reads a project's file and what the user has decided about it; why says
-// what is against using it, "" if nothing is.
+// Judge reads a project's file and what the user has decided about it; why says what is against using it, "" if nothing
+// is.
 func Judge(e *Environment, path string) (src *config.Source, entry trust.Entry, why string) {
 	store, err := TrustStore(e)
 	if err != nil {
@@ -202,8 +199,8 @@ func Describe(path string, src *config.Source, entry trust.Entry, why string) *c
 	return u
 }
 
-// TrustShown trusts a file as it was shown to the user, who was asked by a client. It is read once more, so that one with
-// faults is not trusted.
+// TrustShown trusts a file as it was shown to the user, who was asked by a client. It is read once more, so that one
+// with faults is not trusted.
 func (s *Sources) TrustShown(u *config.Untrusted) error {
 	src, err := config.Read(u.Path)
 	if err != nil {

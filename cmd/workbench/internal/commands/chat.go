@@ -137,8 +137,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 	return c.kept.write(c.record)
 }
 
-// lines gives what reads the next line: with a prompt and completion at a
-// terminal.
+// lines gives what reads the next line: with a prompt and completion at a terminal.
 func (c *chat) lines(ctx context.Context) func() (string, error) {
 	in, isFile := c.env.In.(*os.File)
 	if !isFile || !terminal.Is(c.env.In) || !terminal.Is(c.env.Out) {
@@ -184,12 +183,11 @@ func (c *chat) lines(ctx context.Context) func() (string, error) {
 	}
 }
 
-// maxLine is how long a line may be that is not typed, in bytes; an instruction
-// has less.
+// maxLine is how long a line may be that is not typed, in bytes; an instruction has less.
 const maxLine = 4 << 20
 
-// completeLine is a line as far as it can be completed, and the choices where
-// there are several: the command first, then its parameters and their values.
+// completeLine is a line as far as it can be completed, and the choices where there are several: the command first,
+// then its parameters and their values.
 func completeLine(line string, commands []command.ListedEntry) (whole string, choices []string) {
 	start := strings.LastIndexByte(line, ' ') + 1
 	word := line[start:]

@@ -122,8 +122,8 @@ func checkCommands(ctx context.Context, env *opening.Environment, dir string, of
 	return nil
 }
 
-// knownTools gives the tools of the toolboxes that a folder mentions. A server
-// that does not tell its own is noted in the verdict.
+// knownTools gives the tools of the toolboxes that a folder mentions. A server that does not tell its own is noted in
+// the verdict.
 func knownTools(ctx context.Context, e *opening.Environment, folder *commandhost.Folder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
 	opts := folder.Options()
 	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.Lookup, exec.LookPath

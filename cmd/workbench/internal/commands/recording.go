@@ -17,8 +17,7 @@ type recording struct {
 	Turns []recordedTurn `yaml:"turns"`
 }
 
-// A recordedTurn is something said, and what has to come of it. What is empty is
-// not looked at.
+// A recordedTurn is something said, and what has to come of it. What is empty is not looked at.
 type recordedTurn struct {
 	Say     string         `yaml:"say"`
 	Status  command.Status `yaml:"status,omitempty"`

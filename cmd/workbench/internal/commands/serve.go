@@ -90,9 +90,8 @@ Variables of the environment:
 	return cmd
 }
 
-// startupCommand is the command that sessions begin with by the variables of the
-// environment, "" for none. Variables of the specification that mean nothing
-// here are refused, so that nobody relies on them.
+// startupCommand is the command that sessions begin with by the variables of the environment, "" for none. Variables of
+// the specification that mean nothing here are refused, so that nobody relies on them.
 func startupCommand(e *opening.Environment) (string, error) {
 	for name, instead := range map[string]string{
 		"CONTEXT":            "a place gets its values from the commands that lead to it; begin with one of them by STARTUP_ACTION",
@@ -182,8 +181,8 @@ func addDesk(e *opening.Environment, cfg *config.Config, box config.Toolbox) err
 	return nil
 }
 
-// readVariables adds the variables in files, whose paths stand in variables, to
-// the environment. They go before what is there.
+// readVariables adds the variables in files, whose paths stand in variables, to the environment. They go before what is
+// there.
 func readVariables(e *opening.Environment, names ...string) error {
 	for _, name := range names {
 		path, _ := e.Lookup(name)

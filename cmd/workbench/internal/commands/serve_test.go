@@ -31,8 +31,7 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// A file of variables that is not there, or is malformed, ends the start with its
-// name and the line.
+// A file of variables that is not there, or is malformed, ends the start with its name and the line.
 func TestVariableFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"good.env": "A=1\nB=\"two words\"\n", "bad.env": "A=1\nthis is none\n"} {

@@ -75,8 +75,7 @@ func (s *spoken) command() string {
 	return *s.Command
 }
 
-// newTalk begins a session with a workflow, as commands serve names it. change
-// is made to the configuration before.
+// newTalk begins a session with a workflow, as commands serve names it. change is made to the configuration before.
 func newTalk(ctx context.Context, e *opening.Environment, workflow string, change func(*config.Config)) (*talk, error) {
 	box, err := deskToolbox(workflow)
 	if err != nil {

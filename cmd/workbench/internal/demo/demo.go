@@ -144,8 +144,7 @@ func demo(ctx context.Context, env *opening.Environment) error {
 	return nil
 }
 
-// demoConfig is the configuration named, or one with this very program as the
-// child process.
+// demoConfig is the configuration named, or one with this very program as the child process.
 func demoConfig(e *opening.Environment) (*config.Config, error) {
 	if e.ConfigPath != "" {
 		cfg, _, err := e.Load()
@@ -165,8 +164,7 @@ func demoConfig(e *opening.Environment) (*config.Config, error) {
 	return config.Parse("demo.json", text, e.Lookup)
 }
 
-// connect starts the front on two pipes with a client at their other ends.
-// ended delivers how the front ended.
+// connect starts the front on two pipes with a client at their other ends. ended delivers how the front ended.
 func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended <-chan error, err error) {
 	d.env.Use(cfg, "", zerolog.Nop())
 	opts := d.env.ToolboxOptions(cfg, zerolog.Nop())
@@ -356,8 +354,7 @@ func (d *demonstration) kill(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(d.out, "   kill -9 %d (%s)\n", old, server)
-	// A call that meets the dying process is lost, and says so; it is for the
-	// caller to make it again.
+	// A call that meets the dying process is lost, and says so; it is for the caller to make it again.
 	began := time.Now()
 	for {
 		_, _, err = d.callServer(ctx, server)

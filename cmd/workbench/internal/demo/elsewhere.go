@@ -22,8 +22,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// elsewhere is a user with a home and a project of their own in a temporary folder, where this program runs as a process of
-// its own: what it would start, trust and write down there harms nobody.
+// elsewhere is a user with a home and a project of their own in a temporary folder, where this program runs as a
+// process of its own: what it would start, trust and write down there harms nobody.
 type elsewhere struct {
 	self, dir, home, project string
 	environ                  []string

@@ -1,4 +1,5 @@
-// Package kept has what commands about conversations and runs share: the store, lists, exports and what a shell completes.
+// Package kept has what commands about conversations and runs share: the store, lists, exports and what a shell
+// completes.
 package kept
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// Kind is one of what the store keeps. Its methods make the commands that
-// administer it, of which the caller gives the words.
+// Kind is one of what the store keeps. Its methods make the commands that administer it, of which the caller gives the
+// words.
 type Kind string
 
 const (
@@ -94,9 +95,8 @@ func (k Kind) Print(env *cli.Environment, list List) error {
 	return err
 }
 
-// Exporting makes the command that writes those named, or all. write says in
-// words what it has written; its first error is that of an export which goes on
-// in spite of it.
+// Exporting makes the command that writes those named, or all. write says in words what it has written; its first error
+// is that of an export which goes on in spite of it.
 func (k Kind) Exporting(env *cli.Environment, cmd *cobra.Command, write func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error)) *cobra.Command {
 	var user, output string
 	cmd.Args, cmd.ValidArgsFunction = cli.Between(0, -1), cli.OfferEach(IDs(env, k))
@@ -124,8 +124,7 @@ func (k Kind) Exporting(env *cli.Environment, cmd *cobra.Command, write func(ctx
 	return cmd
 }
 
-// Importing makes the command that reads what export wrote. read says in words
-// what it has kept, also beside an error.
+// Importing makes the command that reads what export wrote. read says in words what it has kept, also beside an error.
 func (k Kind) Importing(env *cli.Environment, cmd *cobra.Command, read func(ctx context.Context, s *store.Store, from io.Reader, user string) (said string, err error)) *cobra.Command {
 	var user string
 	cmd.Args = cli.Between(1, 1)
@@ -152,8 +151,7 @@ func (k Kind) Importing(env *cli.Environment, cmd *cobra.Command, read func(ctx 
 	return cmd
 }
 
-// Deleting makes the command that deletes those named, all of which are looked
-// up before one is deleted.
+// Deleting makes the command that deletes those named, all of which are looked up before one is deleted.
 func (k Kind) Deleting(env *cli.Environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, ids []string) ([]store.Key, error),
 	remove func(ctx context.Context, s *store.Store, key store.Key) error) *cobra.Command {
 	var user string

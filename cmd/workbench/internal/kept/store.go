@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-// storePath is the file that conversations are kept in, unless they are in a
-// database.
+// storePath is the file that conversations are kept in, unless they are in a database.
 func storePath(e *cli.Environment, cfg *config.Config) (string, error) {
 	if cfg.Store.Path != "" {
 		return cfg.Store.Path, nil
@@ -28,8 +27,7 @@ func storePath(e *cli.Environment, cfg *config.Config) (string, error) {
 	return filepath.Join(dir, "conversations.db"), nil
 }
 
-// OpenStore opens the store that the configuration names; warn is told what it
-// goes on in spite of.
+// OpenStore opens the store that the configuration names; warn is told what it goes on in spite of.
 func OpenStore(ctx context.Context, e *cli.Environment, cfg *config.Config, warn func(error)) (*store.Store, error) {
 	if cfg.Store.DSN != "" {
 		dsn, err := e.Revealed(ctx, cfg, cfg.Store.DSN)

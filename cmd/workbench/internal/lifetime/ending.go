@@ -10,8 +10,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
-// The end of the program, from when it is asked for until nothing of it is left. It is one time for everything, whatever
-// hangs: a server, a client, a disk, a pipe. What is done in it has bounds of its own, which are of no use when they add up.
+// The end of the program, from when it is asked for until nothing of it is left. It is one time for everything,
+// whatever hangs: a server, a client, a disk, a pipe. What is done in it has bounds of its own, which are of no use
+// when they add up.
 const (
 	endTerm = 1150 * time.Millisecond // what still runs gets SIGTERM; calls under way have had a second
 	endKill = 1500 * time.Millisecond // and SIGKILL
@@ -51,7 +52,8 @@ func (e *Ending) Begin() {
 	e.guard.Hasten(child.Grace{EOF: e.grace + endTerm, Term: endKill - endTerm})
 }
 
-// Within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with begin.
+// Within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with
+// begin.
 func (e *Ending) Within(ctx context.Context, do func() error) error {
 	defer context.AfterFunc(ctx, e.Begin)()
 	done := make(chan error, 1)

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Pollable puts pipes and sockets into non-blocking mode, so that a client that
-// does not read never blocks a goroutine of ours and a read can be ended.
-// restore puts them back, since the mode belongs to what others may share.
+// Pollable puts pipes and sockets into non-blocking mode, so that a client that does not read never blocks a goroutine
+// of ours and a read can be ended. restore puts them back, since the mode belongs to what others may share.
 func Pollable(in io.Reader, out io.Writer) (io.Reader, io.Writer, func()) {
 	var undo []func()
 	if f, ok := in.(*os.File); ok {

@@ -9,16 +9,14 @@ import (
 	"syscall"
 )
 
-// Signals gives a context that the first interrupt ends; the second ends the
-// program at once. A hangup is an interrupt too, unless hangups were taken and the
-// terminal is still there, if there was one.
+// Signals gives a context that the first interrupt ends; the second ends the program at once. A hangup is an interrupt
+// too, unless hangups were taken and the terminal is still there, if there was one.
 func Signals(ctx context.Context, hangups *Hangups, terminal func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// A reader of our output that goes away is an error of Write, not a
-	// signal that would kill us before the servers are stopped. Notify and
-	// not Ignore, because children would inherit an ignored signal.
+	// A reader of our output that goes away is an error of Write, not a signal that would kill us before the servers
+	// are stopped. Notify and not Ignore, because children would inherit an ignored signal.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	done := make(chan struct{})
@@ -71,8 +69,8 @@ func (e SignalError) Code() int {
 	return faultCode
 }
 
-// Stopped gives the error of a server on standard input and output. A signal is
-// the way in which some clients end theirs, and no fault.
+// Stopped gives the error of a server on standard input and output. A signal is the way in which some clients end
+// theirs, and no fault.
 func Stopped(err error) error {
 	if errors.As(err, new(SignalError)) {
 		return nil

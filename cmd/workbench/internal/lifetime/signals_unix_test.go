@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A hangup has the configuration read anew where somebody does that, unless it is
-// the end of the terminal.
+// A hangup has the configuration read anew where somebody does that, unless it is the end of the terminal.
 func TestHangup(t *testing.T) {
 	for name, test := range map[string]struct {
 		taken, attended, closed bool

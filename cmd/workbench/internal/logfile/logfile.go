@@ -1,5 +1,5 @@
-// Package logfile writes the logs of the program: by queues that nobody waits for, and into files that are opened again when
-// they were moved away.
+// Package logfile writes the logs of the program: by queues that nobody waits for, and into files that are opened again
+// when they were moved away.
 package logfile
 
 import (

@@ -19,8 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// An Edit changes a toolbox of the configuration before it is made; nil leaves
-// it as it is.
+// An Edit changes a toolbox of the configuration before it is made; nil leaves it as it is.
 type Edit func(*config.Toolbox) config.Toolbox
 
 // Boxes makes the named toolboxes, or all, for this program's own use.
@@ -107,8 +106,7 @@ func CloseBoxes(boxes []*toolbox.Toolbox, log zerolog.Logger) {
 	wg.Wait()
 }
 
-// RecallBoxes gives the named toolboxes, or all, with what was last seen of
-// their servers, and starts nothing.
+// RecallBoxes gives the named toolboxes, or all, with what was last seen of their servers, and starts nothing.
 func (e *Environment) RecallBoxes(_ context.Context, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
 	boxes, _, _, err = e.Boxes(edited, names)
 	if err != nil {
@@ -118,8 +116,7 @@ func (e *Environment) RecallBoxes(_ context.Context, edited Edit, names ...strin
 	return boxes, func() {}, nil
 }
 
-// Missing says why the tools of a server cannot be listed; nil if they can be,
-// or are not meant to.
+// Missing says why the tools of a server cannot be listed; nil if they can be, or are not meant to.
 func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	st := s.Status()
 	switch {
@@ -133,8 +130,7 @@ func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	return Absent(b.Name, s.Name, st)
 }
 
-// Absent says why a server is not there for a command, which tries no longer
-// when it says so.
+// Absent says why a server is not there for a command, which tries no longer when it says so.
 func Absent(box, server string, st toolbox.Status) error {
 	err := fmt.Errorf("server %q of toolbox %q is not available (%s)", server, box, st.State)
 	if st.Cause != nil {
@@ -143,8 +139,7 @@ func Absent(box, server string, st toolbox.Status) error {
 	return err
 }
 
-// Located is a tool's definition with the toolbox and server it comes from, and
-// when it was seen if that is asked.
+// Located is a tool's definition with the toolbox and server it comes from, and when it was seen if that is asked.
 func Located(it toolbox.Item, seen bool) json.RawMessage {
 	o := wire.NewObject(nil).Text("toolbox", it.Server.Toolbox).Text("server", it.Server.Name)
 	if seen {

@@ -32,7 +32,8 @@ type Hosts struct {
 	Workflows *workflowhost.Host
 }
 
-// Use makes the hosts by a configuration, and the one toolbox of it that is served over HTTP, "" for all. The first use counts.
+// Use makes the hosts by a configuration, and the one toolbox of it that is served over HTTP, "" for all. The first use
+// counts.
 func (e *Environment) Use(cfg *config.Config, direct string, log zerolog.Logger) {
 	if e.Hosts != nil {
 		return

@@ -16,7 +16,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// Meanings are those of the model that a configuration names for embeddings; nil if it names none. They are to be closed.
+// Meanings are those of the model that a configuration names for embeddings; nil if it names none. They are to be
+// closed.
 func (e *Environment) Meanings(cfg *config.Config, log zerolog.Logger) *meaning.Meanings {
 	m := &cfg.Models
 	if m.Embeddings == "" || m.Problem != nil {

@@ -44,8 +44,8 @@ func (e *Environment) ToolboxOptions(cfg *config.Config, log zerolog.Logger) too
 	}
 }
 
-// turn limits how many workbenches of this user start one server at a time:
-// clients start theirs together, and each of these starts what it has open.
+// turn limits how many workbenches of this user start one server at a time: clients start theirs together, and each of
+// these starts what it has open.
 func (e *Environment) turn() func(context.Context, string) (func(), error) {
 	dirs := e.RuntimeDirs()
 	if len(dirs) == 0 {
@@ -79,8 +79,7 @@ func logEvent(e toolbox.Event) {
 	ev.Msg("server " + string(e.Status.State))
 }
 
-// seenServers is where it is kept what was seen of servers; nil if there is no
-// place for it.
+// seenServers is where it is kept what was seen of servers; nil if there is no place for it.
 func (e *Environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
 	dir, err := e.CacheDir()
 	if err != nil {

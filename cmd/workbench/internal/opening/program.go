@@ -1,5 +1,5 @@
-// Package opening has what the commands that work with servers know besides the world: the servers inside this process, and
-// toolboxes, which it opens for them.
+// Package opening has what the commands that work with servers know besides the world: the servers inside this process,
+// and toolboxes, which it opens for them.
 package opening
 
 import (
@@ -39,8 +39,8 @@ func (e *Environment) Beside(out io.Writer) *Environment {
 	return &Environment{Environment: e.Environment.Beside(out), Approvals: e.Approvals, Masks: e.Masks}
 }
 
-// Aside runs one more command as the user would, and gives what it writes. That a command has printed all there is to say and ends with
-// another code than 0 is no error.
+// Aside runs one more command as the user would, and gives what it writes. That a command has printed all there is to
+// say and ends with another code than 0 is no error.
 func (e *Environment) Aside(ctx context.Context, out, fault io.Writer, args ...string) error {
 	sub := e.Beside(out)
 	sub.Err = fault

@@ -19,8 +19,8 @@ const (
 	startingAgain = 250 * time.Millisecond
 )
 
-// ShowStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called, which takes
-// the lines away. Where standard error is no terminal it shows nothing.
+// ShowStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called,
+// which takes the lines away. Where standard error is no terminal it shows nothing.
 func ShowStarting(e *cli.Environment, boxes []*toolbox.Toolbox, names []string) (stop func()) {
 	if !terminal.Is(e.Err) {
 		return func() {}

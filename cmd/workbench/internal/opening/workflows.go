@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv"
 )
 
-// Configured gives the options that the configuration leads to: of the
-// built-in workflow server of the toolbox, or of all toolboxes together.
+// Configured gives the options that the configuration leads to: of the built-in workflow server of the toolbox, or of
+// all toolboxes together.
 func (e *Environment) Configured(toolbox string, log zerolog.Logger) (workflowsrv.Options, error) {
 	cfg, _, err := e.Load()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// passage passes on what a client and a server say over a link, as it is but for the ids of the client's requests, which are
-// numbers on links, and keeps it. It is the endpoint of one session, and the receiver of the link.
+// passage passes on what a client and a server say over a link, as it is but for the ids of the client's requests,
+// which are numbers on links, and keeps it. It is the endpoint of one session, and the receiver of the link.
 type passage struct {
 	link    link.Link
 	kept    *transcript.Recorder

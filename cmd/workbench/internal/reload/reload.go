@@ -23,8 +23,8 @@ import (
 // Reloadable works by a configuration, which may be replaced.
 type Reloadable interface{ Reload(*config.Config) }
 
-// Reloader has a front, and what belongs to it, work by what the configuration
-// file says now. A file with a fault changes nothing.
+// Reloader has a front, and what belongs to it, work by what the configuration file says now. A file with a fault
+// changes nothing.
 type Reloader struct {
 	log    zerolog.Logger
 	all    []Reloadable
@@ -89,8 +89,8 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 	}
 }
 
-// reload reads the file and has the front work by it, if it is well. What is
-// wrong is said once, or when somebody asked.
+// reload reads the file and has the front work by it, if it is well. What is wrong is said once, or when somebody
+// asked.
 func (r *Reloader) reload(ctx context.Context, asked bool) {
 	cfg, err := r.load(ctx, (*config.Source).Parse)
 	if err != nil && r.cfg.Partly {

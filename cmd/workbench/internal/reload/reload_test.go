@@ -72,8 +72,7 @@ func (f *followed) standing() (w status.Workbench) {
 // late bounds all waits; nothing that works comes near it.
 const late = 2 * time.Minute
 
-// becomes waits until the front was told of a configuration with this toolbox
-// alone.
+// becomes waits until the front was told of a configuration with this toolbox alone.
 func (f *followed) becomes(name string) {
 	f.t.Helper()
 	timeout := time.After(late)
@@ -315,8 +314,7 @@ func TestReloadOnHangup(t *testing.T) {
 	f.says("was not reloaded", path+":1:2")
 }
 
-// Where there was no file, one that comes is taken; one that goes does not make
-// way for another.
+// Where there was no file, one that comes is taken; one that goes does not make way for another.
 func TestReloadFindsFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

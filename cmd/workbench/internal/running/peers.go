@@ -1,4 +1,5 @@
-// Package running is for commands about workbenches that run: it asks all of them, and sets calls and servers for people.
+// Package running is for commands about workbenches that run: it asks all of them, and sets calls and servers for
+// people.
 package running
 
 import (

@@ -27,8 +27,7 @@ type Group struct {
 	dropped         uint64
 }
 
-// Groups gives the servers of a workbench: first those that need attention,
-// then as the configuration has them.
+// Groups gives the servers of a workbench: first those that need attention, then as the configuration has them.
 func Groups(w *status.Workbench) []*Group {
 	var all []*Group
 	for b, srv := range w.Servers() {
@@ -121,7 +120,8 @@ func Columns() []string {
 	return []string{"STATE", "SERVER", "TOOLS", "CALLS", "FAILED", "NOW", "KEPT", "PID"}
 }
 
-// Explain says of a server that needs attention what is wrong and what to do, and of any what is odd, in lines of a width.
+// Explain says of a server that needs attention what is wrong and what to do, and of any what is odd, in lines of a
+// width.
 func (g *Group) Explain(width int, paint terminal.Paint) string {
 	s := &g.Worst
 	if s.Advice == "" && len(s.Notes) == 0 && g.refused == 0 && g.dropped == 0 {

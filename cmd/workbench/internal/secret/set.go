@@ -67,7 +67,8 @@ func keepsSecret(e *cli.Environment, name string) error {
 	return nil
 }
 
-// keepSecret keeps a secret in one of the two places, and takes it out of the other: there are no two values of one name.
+// keepSecret keeps a secret in one of the two places, and takes it out of the other: there are no two values of one
+// name.
 func keepSecret(ctx context.Context, e *cli.Environment, name, value string, inFile bool) error {
 	where, other := "the keychain of the system", func() error { return cli.SecretFile(e).Remove(ctx, name) }
 	var err error

@@ -162,7 +162,8 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 	return own, nil
 }
 
-// programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version comes.
+// programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version
+// comes.
 func programPath(e *cli.Environment) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -239,8 +240,8 @@ func fileOf(c clients.Client, paths []string) (written, error) {
 	return w, nil
 }
 
-// longLine is from how many bytes on a line is shown around what is different in it alone: a client may write all that it keeps,
-// tokens and history included, into one line.
+// longLine is from how many bytes on a line is shown around what is different in it alone: a client may write all that
+// it keeps, tokens and history included, into one line.
 const (
 	longLine   = 160
 	aroundLine = 24 // how many bytes are shown before and after that

@@ -65,7 +65,8 @@ func connected(w written, text []byte) bool {
 	return err == nil && string(without) != string(text)
 }
 
-// entryBefore is a file without the entry: as it was before connect, where nobody else has changed it since. Nil is no file.
+// entryBefore is a file without the entry: as it was before connect, where nobody else has changed it since. Nil is no
+// file.
 func entryBefore(e *cli.Environment, w written) ([]byte, error) {
 	kept, err := openVersions(e)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-// firstLooks is after how many of these it is said that none runs, though there
-// is one that does not answer.
+// firstLooks is after how many of these it is said that none runs, though there is one that does not answer.
 const firstLooks = 5
 
 // news is what a watched workbench says; gone says that it has ended.

@@ -1,5 +1,5 @@
-// Package terminal sets text for people: in columns, in colours, in lines of a width, and with a last line that shows what goes
-// on. It knows no command, and no configuration.
+// Package terminal sets text for people: in columns, in colours, in lines of a width, and with a last line that shows
+// what goes on. It knows no command, and no configuration.
 package terminal
 
 import (

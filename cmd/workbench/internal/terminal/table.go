@@ -22,8 +22,8 @@ type Table struct {
 
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Draw sets the table within a width, 0 for any; without rows it is empty. Where the columns leave too little of the width,
-// each row is a block of lines, a name and a value each.
+// Draw sets the table within a width, 0 for any; without rows it is empty. Where the columns leave too little of the
+// width, each row is a block of lines, a name and a value each.
 func (t *Table) Draw(width int, p Paint) string {
 	if len(t.rows) == 0 {
 		return ""
@@ -45,7 +45,8 @@ func (t *Table) columns(width int) (wide []int, left int) {
 	return wide, left
 }
 
-// Lines sets the table as its head and one line for each row, which may be wider than the width by columns other than the last.
+// Lines sets the table as its head and one line for each row, which may be wider than the width by columns other than
+// the last.
 func (t *Table) Lines(width int, p Paint) string {
 	wide, left := t.columns(width)
 	last := len(wide)

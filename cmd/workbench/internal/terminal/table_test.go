@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A table fits its width, and where that leaves too little for the last column, each row is a block in which nothing is lost.
+// A table fits its width, and where that leaves too little for the last column, each row is a block in which nothing is
+// lost.
 func TestTable(t *testing.T) {
 	table := Table{Head: []string{"RUN", "STATUS", "GOAL"}}
 	table.Add("run-7k3q9x2m4a", "waiting", "Größe – 🛠 "+strings.Repeat("what is to be done ", 10))

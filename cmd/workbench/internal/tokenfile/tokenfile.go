@@ -60,8 +60,7 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// makeToken writes a token of 256 random bits. Of two programs that do so at
-// once, the first one's stands.
+// makeToken writes a token of 256 random bits. Of two programs that do so at once, the first one's stands.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
 	if err := openfile.MakeFolder(dir, 0o700); err != nil {

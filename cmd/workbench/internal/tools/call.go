@@ -152,8 +152,8 @@ func startServer(ctx context.Context, e *opening.Environment, client *caller, k 
 	return found, closeAll, err
 }
 
-// whoseItem says which server a name is about, and gives the name in full if it said no more than that. A full name says its
-// server itself; what servers call a thing is looked up in what was seen of them.
+// whoseItem says which server a name is about, and gives the name in full if it said no more than that. A full name
+// says its server itself; what servers call a thing is looked up in what was seen of them.
 func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server, full string, err error) {
 	cfg, err := e.LoadOnce()
 	if err != nil {
@@ -199,8 +199,8 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	return "", "", "", cli.Usage(cli.Hint(err, hint))
 }
 
-// completed writes SERVER/NAME as TOOLBOX/SERVER/NAME where one toolbox alone has a server of that name, and TOOLBOX/NAME where the
-// toolbox has one server alone. Any other name stays as it is.
+// completed writes SERVER/NAME as TOOLBOX/SERVER/NAME where one toolbox alone has a server of that name, and
+// TOOLBOX/NAME where the toolbox has one server alone. Any other name stays as it is.
 func completed(cfg *config.Config, name string) string {
 	first, rest, ok := strings.Cut(name, "/")
 	if !ok || strings.Contains(rest, "/") {

@@ -279,7 +279,8 @@ func (l ownLine) request(ctx context.Context, c *caller, method string, params [
 	return m.Bytes(m.Result), nil
 }
 
-// Call makes a request and follows it to its result: what the server wants to know first is answered, and a task is waited for.
+// Call makes a request and follows it to its result: what the server wants to know first is answered, and a task is
+// waited for.
 func (c *caller) Call(ctx context.Context, to line, method string, params []byte) ([]byte, error) {
 	defer c.line.End()
 	if c.person.Progress != nil {

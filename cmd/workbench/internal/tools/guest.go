@@ -34,9 +34,9 @@ type guestLine struct {
 // answerTime bounds what a running workbench has at hand.
 const answerTime = 3 * time.Second
 
-// Running finds the workbench of this user and project that has a server ready, and the definition of the tool that a name
-// means there. nil says that there is none. A workbench is of this project if it has the same configuration and runs in this
-// directory or one above it; the nearest one is taken, and of several the one that began last.
+// Running finds the workbench of this user and project that has a server ready, and the definition of the tool that a
+// name means there. nil says that there is none. A workbench is of this project if it has the same configuration and
+// runs in this directory or one above it; the nearest one is taken, and of several the one that began last.
 func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, box, server, name string) (*guestLine, toolbox.Item) {
 	dir, err := cli.WorkingDir()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 )
 
-// costs are what the tools of the toolboxes of the configuration cost a model, by what runs, or else as they were seen last.
+// costs are what the tools of the toolboxes of the configuration cost a model, by what runs, or else as they were seen
+// last.
 type costs struct {
 	cfg   *config.Config
 	boxes []boxCosts

@@ -28,7 +28,8 @@ type field struct {
 	needed            bool
 }
 
-// newForm makes the form of a tool by its schema. One whose schema names no argument has a field for all of them, as JSON.
+// newForm makes the form of a tool by its schema. One whose schema names no argument has a field for all of them, as
+// JSON.
 func newForm(tool string, schema []byte) *form {
 	var of struct {
 		Properties json.RawMessage `json:"properties"`

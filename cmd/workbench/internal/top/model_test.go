@@ -164,7 +164,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The row that was chosen stays so while others come and go, and the first row is always the last call, until another is chosen.
+// The row that was chosen stays so while others come and go, and the first row is always the last call, until another
+// is chosen.
 func TestChosen(t *testing.T) {
 	s := newShown()
 	now := time.Now()

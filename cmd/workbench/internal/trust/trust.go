@@ -74,8 +74,7 @@ func folderOf(args []string) string {
 	return args[0]
 }
 
-// projectFile gives the path of the file that is found in a folder or above it,
-// or that is named itself.
+// projectFile gives the path of the file that is found in a folder or above it, or that is named itself.
 func projectFile(named string) (path string, searched []string, err error) {
 	dir, err := filepath.Abs(named)
 	if err != nil {

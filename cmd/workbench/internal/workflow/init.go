@@ -88,8 +88,7 @@ func initWorkflow(env *opening.Environment, name string, asYAML bool) error {
 	return nil
 }
 
-// sample is the sample under another id. It is checked, since the id is what
-// somebody typed.
+// sample is the sample under another id. It is checked, since the id is what somebody typed.
 func sample(id string, asYAML bool) ([]byte, error) {
 	text := bytes.Replace(definition.Sample(), []byte(`"`+sampleID+`"`), fmt.Appendf(nil, "%q", id), 1)
 	if id != sampleID {

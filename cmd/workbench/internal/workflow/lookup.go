@@ -19,8 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// workflowOf finds a workflow by its id or by its file. file is "" for one that
-// is part of the program.
+// workflowOf finds a workflow by its id or by its file. file is "" for one that is part of the program.
 func workflowOf(e *opening.Environment, name string) (w *definition.Workflow, file string, opts workflowsrv.Options, err error) {
 	if !isWorkflowFile(name) {
 		c, opts, err := readCatalogue(e)
@@ -111,8 +110,7 @@ func completeWorkflow(e *opening.Environment) cli.Completion {
 	})
 }
 
-// readRoutines are those that lie beside the files, in folders named routines
-// there, and in the places of workflows.
+// readRoutines are those that lie beside the files, in folders named routines there, and in the places of workflows.
 func readRoutines(e *opening.Environment, files []string) (definition.Routines, error) {
 	var dirs []string
 	for _, file := range files {

@@ -6,6 +6,7 @@
 package footprint
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -20,6 +21,27 @@ const early = 400
 func Start() {
 	usual := debug.SetGCPercent(early)
 	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
+}
+
+// leastHeap is a heap that the runtime does not collect at a percent of 100; at another percent the size differs in proportion.
+const leastHeap = 4 << 20
+
+// Unhurried has the heap grow to some bytes before it is collected, though less of it may be in use: what serves many
+// at once makes so much that a small heap would be looked through a hundred times a second. A heap of which more than
+// half of these bytes is in use is collected as ever, and so is one for which the user has set GOGC.
+func Unhurried(bytes uint64) {
+	if os.Getenv("GOGC") == "" {
+		runtime.AddCleanup(new(*int), adjust, bytes)
+	}
+}
+
+// adjust is called after each collection, for the next one.
+func adjust(bytes uint64) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	percent := max(100*bytes/max(live[0].Value.Uint64(), 1), 200) - 100
+	debug.SetGCPercent(int(min(percent, 100*bytes/leastHeap)))
+	runtime.AddCleanup(new(*int), adjust, bytes)
 }
 
 // settled is how long after the last call of Busy memory is given back.

@@ -100,6 +100,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 		State   toolbox.State `json:"state"`
 		Best    []string      `json:"best,omitempty"`
 		Tools   []string      `json:"tools,omitempty"` // the names of more
+		Notes   []string      `json:"notes,omitempty"` // definitions that have changed
 	}
 	result := struct {
 		HowToCall string   `json:"how_to_call,omitempty"`
@@ -110,7 +111,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 	}{Note: note, Servers: []group{}}
 	for _, g := range answer.Groups {
 		srv := servers[g.Server]
-		result.Servers = append(result.Servers, group{srv.Toolbox, srv.Name, srv.Status().State, g.Best, g.Names})
+		result.Servers = append(result.Servers, group{srv.Toolbox, srv.Name, srv.Status().State, g.Best, g.Names, srv.Changes()})
 	}
 	result.LeftOut = excluded(servers, q.text)
 	var text strings.Builder
@@ -126,6 +127,11 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
 		fmt.Fprintf(&text, "No known tool fits %q. Other words may find one; %s\n", cut.At(q.text, maxReason), k.shelf.View().Available(""))
+	}
+	for _, g := range result.Servers {
+		for _, change := range g.Notes {
+			fmt.Fprintf(&text, "- %s/%s: %s\n", g.Toolbox, g.Server, change)
+		}
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)

@@ -55,7 +55,7 @@ func (e SilentError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // no program run for a while, and who asked would be left without an answer.
 const told = 2 * time.Second
 
-// toldLate is the same where the end has taken its time already.
+// toldLate is how long it may take where the end has taken its time already.
 const toldLate = 100 * time.Millisecond
 
 // Report says why a command failed, to who still reads it, and returns the exit code.
@@ -81,11 +81,11 @@ func (e *Environment) Report(err error) int {
 	}
 	last := logqueue.New(e.Err, logfile.Dropped) // a pipe that nobody reads is not to hold up the end
 	_, _ = last.Write([]byte(text))
-	if errors.Is(err, lifetime.ErrLate) {
-		last.Close(toldLate)
-	} else {
-		last.Close(told)
+	wait := told
+	if e.Ending != nil { // the reason is within the time of the end
+		wait = max(toldLate, e.Ending.Left(told))
 	}
+	last.Close(wait)
 	var usage UsageError
 	switch {
 	case errors.As(err, &ended):

@@ -1,12 +1,14 @@
 package cli_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/internal/child"
 )
 
 // unread is a pipe that nobody reads.
@@ -17,18 +19,31 @@ func (u unread) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// An end that something has held up is not held up again by who does not read why.
-func TestReportOfALateEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pipe := make(unread)
-		defer close(pipe)
-		e := &cli.Environment{Streams: cli.Streams{Err: pipe}}
-		began := time.Now()
-		if got := e.Report(lifetime.ErrLate); got != cli.ExitFault {
-			t.Errorf("got the exit code %d, want %d", got, cli.ExitFault)
-		}
-		if took := time.Since(began); took > 250*time.Millisecond {
-			t.Errorf("it took %v beside the end itself, want a quarter of a second at most", took)
-		}
-	})
+// Whatever has held up an end, and for however long, who does not read why holds it up for no more than is left of it.
+func TestReportOfAnEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err   error
+		after time.Duration // since the end began
+	}{
+		"cut off":          {lifetime.ErrLate, 1750 * time.Millisecond},
+		"slow, and failed": {errors.New("a server would not stop"), 1700 * time.Millisecond},
+		"failed at once":   {errors.New("a server would not stop"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pipe := make(unread)
+				defer close(pipe)
+				e := &cli.Environment{Streams: cli.Streams{Err: pipe}, Ending: lifetime.NewEnding(child.NewGuard(nil))}
+				began := time.Now()
+				e.Ending.Begin()
+				time.Sleep(tt.after)
+				if got := e.Report(tt.err); got != cli.ExitFault {
+					t.Errorf("got the exit code %d, want %d", got, cli.ExitFault)
+				}
+				if took := time.Since(began); took > 1900*time.Millisecond {
+					t.Errorf("the end took %v, want less than 2s by what the logs may take besides", took)
+				}
+			})
+		})
+	}
 }

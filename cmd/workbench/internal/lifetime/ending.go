@@ -29,7 +29,7 @@ type Ending struct {
 
 	mu    sync.Mutex
 	grace time.Duration // what comes before: calls that are answered
-	timer *time.Timer   // nil until the end has begun
+	due   time.Time     // when late is closed; zero until the end has begun
 }
 
 func NewEnding(guard *child.Guard) *Ending { return &Ending{guard: guard, late: make(chan struct{})} }
@@ -45,11 +45,22 @@ func (e *Ending) Allow(grace time.Duration) {
 func (e *Ending) Begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.timer != nil {
+	if !e.due.IsZero() {
 		return
 	}
-	e.timer = time.AfterFunc(e.grace+endAll, func() { close(e.late) })
+	e.due = time.Now().Add(e.grace + endAll)
+	time.AfterFunc(e.grace+endAll, func() { close(e.late) })
 	e.guard.Hasten(child.Grace{EOF: e.grace + endTerm, Term: endKill - endTerm})
+}
+
+// Left returns wait, or what the end leaves of it, once the end has begun.
+func (e *Ending) Left(wait time.Duration) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.due.IsZero() {
+		return wait
+	}
+	return max(0, min(wait, time.Until(e.due)))
 }
 
 // Within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with

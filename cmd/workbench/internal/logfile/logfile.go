@@ -109,7 +109,9 @@ func (l *Logs) To(w io.Writer) io.Writer {
 func (l *Logs) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var closing sync.WaitGroup
 	for _, queue := range l.all {
-		queue.Close(end)
+		closing.Go(func() { queue.Close(end) })
 	}
+	closing.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 )
@@ -83,6 +84,7 @@ type Hangups struct {
 	Reopen func() // what is done at each besides; nil is nothing
 	taken  atomic.Bool
 	c      chan struct{}
+	giving sync.Mutex // held while one is handed on
 }
 
 func NewHangups() *Hangups { return &Hangups{c: make(chan struct{}, 1)} }
@@ -93,11 +95,19 @@ func (h *Hangups) Take() <-chan struct{} {
 	return h.c
 }
 
-// Give hands one on; it reports false if nobody takes them.
+// Give hands one on; it reports false if nobody takes them. Reopen may wait for a disk, and the signal that ends the
+// program must not wait for Reopen.
 func (h *Hangups) Give() bool {
-	if !h.taken.Load() {
-		return false
+	taken := h.taken.Load()
+	if taken {
+		go h.give()
 	}
+	return taken
+}
+
+func (h *Hangups) give() {
+	h.giving.Lock() // the last to open a file opens the newest one
+	defer h.giving.Unlock()
 	if h.Reopen != nil {
 		h.Reopen()
 	}
@@ -105,5 +115,4 @@ func (h *Hangups) Give() bool {
 	case h.c <- struct{}{}:
 	default: // one that was not received yet will do
 	}
-	return true
 }

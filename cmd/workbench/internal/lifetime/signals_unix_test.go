@@ -51,3 +51,30 @@ func TestHangup(t *testing.T) {
 		})
 	}
 }
+
+// A disk that hangs where the log is opened again does not keep the program from ending.
+func TestEndWhileALogIsOpened(t *testing.T) {
+	opening, hangs := make(chan struct{}), make(chan struct{})
+	defer close(hangs)
+	h := NewHangups()
+	h.Reopen = func() {
+		close(opening)
+		<-hangs
+	}
+	h.Take()
+	ctx, stop := Signals(t.Context(), h, func() bool { return false })
+	defer stop()
+	for _, step := range []struct {
+		signal syscall.Signal
+		came   <-chan struct{}
+	}{{syscall.SIGHUP, opening}, {syscall.SIGTERM, ctx.Done()}} {
+		if err := syscall.Kill(os.Getpid(), step.signal); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-step.came:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("nothing came of %v", step.signal)
+		}
+	}
+}

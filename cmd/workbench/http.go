@@ -104,7 +104,7 @@ const unhurried = 32 << 20
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg *config.Config, opts proxy.Options, follow *reload.Reloader, record *recordhost.Recorder) error {
 	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, CallsPerMinute: cfg.HTTP.CallsPerMinute, Drain: drainTime}
-	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
+	env.Ending.Allow(drainTime)
 	address, err := o.resolve()
 	if err != nil {
 		return err

@@ -60,8 +60,13 @@ func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
 	answering.Go(func() { f.commands.shut(drain) })
 	f.mcp.clients.shut(drain)
 	answering.Wait()
-	// What was given up is told to its clients, if they read.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lingerTime)
+	// What was given up is told to its clients, if they read. The drain's end is when that was said: servers that were
+	// slow to end since then have taken of the same time.
+	told := time.Now()
+	if end, _ := drain.Deadline(); end.Before(told) {
+		told = end
+	}
+	last, cancel := context.WithDeadline(context.WithoutCancel(ctx), told.Add(lingerTime))
 	defer cancel()
 	if srv.Shutdown(last) != nil {
 		_ = srv.Close()

@@ -29,7 +29,7 @@ func statusBed(t *testing.T) (environ []string, dir string) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	config := filepath.Join(dir, "c.json")
-	text := `{"toolboxes": {"flows": {"mcpServers": {
+	text := `{"toolMode": "proxy", "toolboxes": {"flows": {"mcpServers": {
 		"workflow": {"builtin": "workflow"},
 		"broken": {"command": "x", "env": {"T": "${NOT_SET}"}}}}}}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

@@ -103,6 +103,11 @@ func callTraced(t *testing.T, environ []string, calls ...string) traced {
 			if strings.HasPrefix(lines.Text(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id)) {
 				return lines.Text()
 			}
+			if strings.Contains(lines.Text(), "notifications/tools/list_changed") { // the result of the open waits for this
+				if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":"list","method":"tools/list"}`+"\n"); err != nil {
+					t.Error(err)
+				}
+			}
 		}
 		t.Errorf("no reply to %s", msg)
 		return ""

@@ -57,7 +57,8 @@ const (
 	withMany = 256 << 20
 )
 
-// How long the end may take: over HTTP calls have ten seconds to be answered.
+// How long the end may take: over HTTP calls have ten seconds to be answered, and what a fiend asks of a client that does
+// not answer makes its calls take these.
 const (
 	endStdio = 2 * time.Second
 	endHTTP  = 12 * time.Second
@@ -76,8 +77,8 @@ func (w *world) judge(base int, slack time.Duration) {
 	if above := w.peak - base; above > allowed {
 		w.find("memory: %d MiB, %d above what it needs by itself; %d are allowed", w.peak>>20, above>>20, allowed>>20)
 	}
-	if w.end > w.limit()+slack+w.pause {
-		w.find("the end took %v, want at most %v", w.end.Round(time.Millisecond), w.limit())
+	if w.end > w.limit()+slack+w.pause+w.starved {
+		w.find("the end took %v, want at most %v; the machine paused for %v, and let the end wait %v", w.end.Round(time.Millisecond), w.limit(), w.pause.Round(time.Millisecond), w.starved.Round(time.Millisecond))
 	}
 	if w.good == 0 {
 		w.find("no honest call was answered")
@@ -93,7 +94,7 @@ func (w *world) limit() time.Duration {
 }
 
 func (w *world) report() string {
-	return fmt.Sprintf("%s: %d honest calls right, the slowest %v; %d others answered; peak %d MiB; end %v; the machine paused for %v", w.plan, w.good, w.slowest.Round(time.Millisecond), w.evil, w.peak>>20, w.end.Round(time.Millisecond), w.pause.Round(time.Millisecond))
+	return fmt.Sprintf("%s: %d honest calls right, the slowest %v; %d others answered; peak %d MiB; end %v; the machine paused for %v, and let the end wait %v", w.plan, w.good, w.slowest.Round(time.Millisecond), w.evil, w.peak>>20, w.end.Round(time.Millisecond), w.pause.Round(time.Millisecond), w.starved.Round(time.Millisecond))
 }
 
 // tell fails the test with what was found, and prints it at once in a run that is long.

@@ -76,6 +76,7 @@ type world struct {
 	peak     int           // of memory, in bytes
 	pause    time.Duration // the longest that this process had to wait for the machine
 	end      time.Duration
+	starved  time.Duration // for how long a thread of the program, at its end, waited for a processor
 }
 
 // find notes what must not be.
@@ -433,10 +434,15 @@ func (w *world) intrude(d *draw, url string) {
 	}
 }
 
-// weigh follows the memory of the program until it ends.
+// weigh follows the memory of the program until it ends, and how long it is kept from a processor at its end.
 func (w *world) weigh() {
 	path := fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid)
+	var before map[string]time.Duration
 	for {
+		waited := delayed(w.cmd.Process.Pid)
+		if !w.ending.Load() {
+			before = waited
+		}
 		text, err := os.ReadFile(path)
 		_, rest, found := strings.Cut(string(text), "VmRSS:")
 		if err != nil || !found {
@@ -446,6 +452,9 @@ func (w *world) weigh() {
 		_, _ = fmt.Sscan(rest, &kb)
 		w.mu.Lock()
 		w.peak = max(w.peak, kb<<10)
+		for thread, now := range waited {
+			w.starved = max(w.starved, now-before[thread])
+		}
 		w.mu.Unlock()
 		began := time.Now()
 		time.Sleep(25 * time.Millisecond)
@@ -453,6 +462,19 @@ func (w *world) weigh() {
 		w.pause = max(w.pause, time.Since(began))
 		w.mu.Unlock()
 	}
+}
+
+// delayed is for how long each thread of a process has been ready to run while others did.
+func delayed(pid int) map[string]time.Duration {
+	all := make(map[string]time.Duration)
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, path := range threads {
+		text, _ := os.ReadFile(path)
+		var run, wait time.Duration
+		_, _ = fmt.Sscan(string(text), &run, &wait)
+		all[path] = wait
+	}
+	return all
 }
 
 // close has the program end, and measures how long that takes.

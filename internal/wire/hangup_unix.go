@@ -3,17 +3,16 @@
 package wire
 
 import (
-	"io"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // hangup returns what reports whether the peer has closed its end of a pipe or a socket, also where there is something
-// left to be read from it. Of other readers it reports false.
-func hangup(in io.Reader) func() bool {
+// left to be read from it; more is an event that says so too. Of what is no file it reports false.
+func hangup(of any, more int16) func() bool {
 	never := func() bool { return false }
-	f, ok := in.(syscall.Conn)
+	f, ok := of.(syscall.Conn)
 	if !ok {
 		return never
 	}
@@ -23,9 +22,9 @@ func hangup(in io.Reader) func() bool {
 	}
 	return func() (left bool) {
 		_ = raw.Control(func(fd uintptr) {
-			at := []unix.PollFd{{Fd: int32(fd), Events: halfClosed}}
+			at := []unix.PollFd{{Fd: int32(fd), Events: more}}
 			n, err := unix.Poll(at, 0)
-			left = err == nil && n > 0 && at[0].Revents&(unix.POLLHUP|unix.POLLERR|halfClosed) != 0
+			left = err == nil && n > 0 && at[0].Revents&(unix.POLLHUP|unix.POLLERR|more) != 0
 		})
 		return left
 	}

@@ -150,6 +150,13 @@ func (o *Outbox) drain() {
 	o.draining = false
 }
 
+// breakWith ends the Outbox with err, unless it has ended.
+func (o *Outbox) breakWith(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.breakLocked(err)
+}
+
 // breakLocked ends the Outbox with err, once.
 func (o *Outbox) breakLocked(err error) {
 	if o.err != nil {

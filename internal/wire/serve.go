@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -64,7 +65,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
 	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall, patience: opts.Drain}
-	p.left = hangup(in)
+	p.left, p.gone = hangup(in, halfClosed), hangup(out, 0)
 	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
 
 	if t, ok := p.session.(Throttled); ok {
@@ -101,6 +102,7 @@ type pump struct {
 	session Session
 
 	left     func() bool   // whether the peer has closed its end of in
+	gone     func() bool   // whether nobody can read from out any more
 	stall    time.Duration // how long to wait for a peer that reads nothing
 	patience time.Duration // how long to wait for a Read that was interrupted
 
@@ -108,20 +110,32 @@ type pump struct {
 	stopped bool
 }
 
+// look is how often it is looked whether a peer to which nothing is sent is there. Its end of in may be held open by
+// another program that it has started.
+const look = 2 * time.Second
+
 // serve runs the pump until it ends, or has to. Afterwards the session receives nothing more.
 func (p *pump) serve(ctx context.Context, in io.Reader) error {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- p.run(reading) }()
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
 	var err error
-	select {
-	case err = <-ended:
-		return err
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-p.box.Done():
-		err = p.box.Err()
+	for err == nil {
+		select {
+		case err = <-ended:
+			return err
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-p.box.Done():
+			err = p.box.Err()
+		case <-ticker.C:
+			if p.gone() {
+				p.box.breakWith(syscall.EPIPE)
+			}
+		}
 	}
 	cancel()
 	p.mu.Lock()

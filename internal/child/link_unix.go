@@ -20,7 +20,7 @@ import (
 var errLost = errors.New("it ended unexpectedly")
 
 const (
-	startMax = 10 * time.Second // how long the guard may take to start a process
+	startMax = 10 * time.Second // how long the guard may take to start a process, once it has started those before
 	sendMax  = 5 * time.Second  // how long it may take to read an order
 )
 
@@ -36,6 +36,7 @@ type link struct {
 
 	mu      sync.Mutex
 	remotes map[uint64]*remote // those not gone
+	starts  starts
 	lastID  uint64
 	lost    error // why the guard takes no orders any more, nil while it does
 }
@@ -96,6 +97,7 @@ func newLink(argv []string) (*link, error) {
 		stderr:  newTail(nil, nil),
 		over:    make(chan struct{}),
 		remotes: map[uint64]*remote{},
+		starts:  starts{kill: func() { process.Kill() }},
 	}
 	go func() {
 		defer r.Close()
@@ -127,9 +129,6 @@ func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
 		life: newLife(), link: l,
 		tree: newTree(&lister{}, mark), started: make(chan error, 1),
 	}
-	if err := l.add(r); err != nil {
-		return nil, err
-	}
 	rules := ""
 	if cmd.rules != nil {
 		text, err := json.Marshal(cmd.rules)
@@ -138,13 +137,14 @@ func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
 		}
 		rules = string(text)
 	}
+	if err := l.add(r); err != nil {
+		return nil, err
+	}
 	l.send(frame{
 		kind: frameStart, id: r.id,
 		numbers: []int64{int64(mark), int64(len(cmd.argv))},
 		texts:   append(append([]string{cmd.path, cmd.dir, rules}, cmd.argv...), cmd.env...),
 	}, files)
-	late := l.killAfter(startMax)
-	defer late.Stop()
 	if err := <-r.started; err != nil {
 		return nil, err
 	}
@@ -160,6 +160,7 @@ func (l *link) add(r *remote) error {
 	l.lastID++
 	r.id = l.lastID
 	l.remotes[r.id] = r
+	l.starts.ask()
 	return nil
 }
 
@@ -200,6 +201,39 @@ func (l *link) hasten(grace Grace) {
 		<-l.over
 		late.Stop()
 	}()
+}
+
+// starts kills a guard that takes too long for a start. The guard starts one process after the other, so the time for
+// each begins when the one before was answered: many at once on a slow machine do not make a guard that hangs.
+type starts struct {
+	kill func()
+	owed int         // how many were not answered
+	late *time.Timer // nil before the first
+}
+
+// ask notes that the guard is asked for a start.
+func (s *starts) ask() {
+	s.owed++
+	if s.late == nil {
+		s.late = time.AfterFunc(startMax, s.kill)
+	} else if s.owed == 1 {
+		s.late.Reset(startMax)
+	}
+}
+
+// answer notes that the guard has answered.
+func (s *starts) answer() {
+	s.stop()
+	if s.owed--; s.owed > 0 {
+		s.late.Reset(startMax)
+	}
+}
+
+// stop has the guard killed no more.
+func (s *starts) stop() {
+	if s.late != nil {
+		s.late.Stop()
+	}
 }
 
 func (l *link) isLost() bool {
@@ -243,6 +277,9 @@ func (l *link) take(f frame) {
 	if f.kind == frameGone || f.kind == frameRefused {
 		delete(l.remotes, f.id)
 	}
+	if r != nil && (f.kind == frameStarted || f.kind == frameRefused) {
+		l.starts.answer()
+	}
 	l.mu.Unlock()
 	if r == nil {
 		return
@@ -281,6 +318,7 @@ func (l *link) lose() {
 	l.lost = lost
 	left := l.remotes
 	l.remotes = nil
+	l.starts.stop()
 	l.mu.Unlock()
 	list := &lister{}
 	var wg sync.WaitGroup

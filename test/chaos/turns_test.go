@@ -21,7 +21,7 @@ import (
 func turns(t *testing.T, tab *table) {
 	dir := t.TempDir()
 	config, file := filepath.Join(dir, "workbench-config.json"), filepath.Join(dir, "conversations.db")
-	text := wiretest.JSON(entry{"toolMode": "proxy", "store": entry{"path": file},
+	text := wiretest.JSON(entry{"toolMode": "proxy", "openTimeout": patience.String(), "store": entry{"path": file},
 		"toolboxes": entry{"shop": entry{"mcpServers": entry{"desk": entry{"builtin": "commands", "commands": "example"}}}}})
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,8 +62,9 @@ func untilKilled(t *testing.T, config string) (keys []string) {
 	p := start(t, nil, "--config", config)
 	p.greet()
 	// A client of its own: the turn that a kill cut off holds its conversation for a while.
-	if _, failed, err := p.call("shop", "desk", "initialize", fmt.Sprintf(`{"client":"%x"}`, rand.Uint64())); failed || err != nil {
-		t.Fatalf("initialize: %v", err)
+	text, failed, err := p.call("shop", "desk", "initialize", fmt.Sprintf(`{"client":"%x"}`, rand.Uint64()))
+	if failed || err != nil {
+		t.Fatalf("initialize: got %q, %v", text, err)
 	}
 	last := rand.IntN(8)
 	for n := 0; ; n++ {

@@ -9,16 +9,15 @@ import (
 )
 
 // hangup returns what reports whether the peer has closed its end of a pipe or a socket, also where there is something
-// left to be read from it; more is an event that says so too. Of what is no file it reports false.
+// left to be read from it; more is an event that says so too. It returns nil where that cannot be known.
 func hangup(of any, more int16) func() bool {
-	never := func() bool { return false }
 	f, ok := of.(syscall.Conn)
 	if !ok {
-		return never
+		return nil
 	}
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return never
+		return nil
 	}
 	return func() (left bool) {
 		_ = raw.Control(func(fd uintptr) {

@@ -101,8 +101,8 @@ type pump struct {
 	box     *Outbox
 	session Session
 
-	left     func() bool   // whether the peer has closed its end of in
-	gone     func() bool   // whether nobody can read from out any more
+	left     func() bool   // whether the peer has closed its end of in; nil where that cannot be known
+	gone     func() bool   // whether nobody can read from out any more; the same
 	stall    time.Duration // how long to wait for a peer that reads nothing
 	patience time.Duration // how long to wait for a Read that was interrupted
 
@@ -120,8 +120,12 @@ func (p *pump) serve(ctx context.Context, in io.Reader) error {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- p.run(reading) }()
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
+	var looking <-chan time.Time
+	if p.gone != nil {
+		ticker := time.NewTicker(look)
+		defer ticker.Stop()
+		looking = ticker.C
+	}
 	var err error
 	for err == nil {
 		select {
@@ -131,7 +135,7 @@ func (p *pump) serve(ctx context.Context, in io.Reader) error {
 			err = context.Cause(ctx)
 		case <-p.box.Done():
 			err = p.box.Err()
-		case <-ticker.C:
+		case <-looking:
 			if p.gone() {
 				p.box.breakWith(syscall.EPIPE)
 			}
@@ -185,7 +189,7 @@ func (p *pump) room(ctx context.Context) error {
 		return nil
 	}
 	written, since := p.box.written(), time.Now()
-	for !p.left() && !p.box.hasRoom() {
+	for !(p.left != nil && p.left()) && !p.box.hasRoom() {
 		wait, cancel := context.WithTimeoutCause(ctx, glance, errGlance)
 		err := p.box.writtenAfter(wait, written)
 		cancel()

@@ -232,3 +232,26 @@ func TestAddedAndRemoved(t *testing.T) {
 		t.Errorf("instructions where there were none: got %v", first)
 	}
 }
+
+// A person is shown all that differs; with the answers to other things a few sentences are told, and how many there are
+// besides.
+func TestWordsAreFew(t *testing.T) {
+	tool := func(kind string) lock.Item {
+		var parameters []string
+		for i := range 40 {
+			parameters = append(parameters, fmt.Sprintf(`"%02d%s":{"type":%q}`, i, strings.Repeat("p", 200), kind))
+		}
+		return lock.NewItem(lock.Tool, []byte(`{"name":"t","inputSchema":{"type":"object","properties":{`+strings.Join(parameters, ",")+`}}}`))
+	}
+	changes := lock.Compare([]lock.Item{tool("string")}, []lock.Item{tool("number")})
+	if len(changes) != 1 {
+		t.Fatalf("got %d changes, want 1", len(changes))
+	}
+	if got := changes[0].Words(true); len(got) != 40 {
+		t.Errorf("got %d sentences with values, want 40", len(got))
+	}
+	const most = 1000
+	if got := strings.Join(changes[0].Words(false), "; "); len(got) > most || !strings.HasSuffix(got, "and 35 changes more") {
+		t.Errorf("got %q, want at most %d bytes that end with how many there are besides", got, most)
+	}
+}

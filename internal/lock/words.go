@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// maxWords bounds the sentences on one item.
-	maxWords = 100
+	// maxWords bounds the sentences on one item for a person, and maxTold those for a model, to whom they come with the
+	// answer to something else.
+	maxWords, maxTold = 100, 5
 	// maxShown bounds a value in a sentence, in bytes.
 	maxShown = 300
 	// around is how much of a text is shown before and after what differs, in bytes.
@@ -51,7 +52,7 @@ type words struct {
 }
 
 func (w *words) say(text string, at []string) {
-	if len(w.said) == maxWords {
+	if len(w.said) == maxTold && !w.values || len(w.said) == maxWords {
 		w.more++
 		return
 	}

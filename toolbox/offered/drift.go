@@ -95,16 +95,19 @@ func (d *drift) say(k Kind) string {
 	return k.noun() + " are not as they were last seen: " + strings.Join(parts, ", ")
 }
 
-// few lists names, not more than fit a line.
+// few lists names, not more than fit a line, however long a server has chosen them.
 func few(names []foreign.Name) string {
-	const most = 10
-	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, name.String())
+	const most, room = 10, 300
+	var list strings.Builder
+	for i, name := range names {
+		if i == most || list.Len() > room {
+			fmt.Fprintf(&list, " and %d more", len(names)-i)
+			break
+		}
+		if i > 0 {
+			list.WriteString(", ")
+		}
+		list.WriteString(name.String())
 	}
-	list := strings.Join(shown, ", ")
-	if len(names) > most {
-		list += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return list
+	return list.String()
 }

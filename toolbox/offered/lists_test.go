@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -41,5 +42,26 @@ func TestListThatIsCut(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("after the pages %q: got %q, want %q", tt.pages, got, tt.want)
 		}
+	}
+}
+
+// What has changed is told with the answers to other things: a server that changes all it has, under the longest of
+// names, does not fill them.
+func TestNotesOfChangesAreShort(t *testing.T) {
+	lists := offered.New(offered.Origin{Account: account.New(account.Server, nil)}, offered.Rules{})
+	for _, letter := range []string{"a", "b"} {
+		lists.Store(offered.Tools, offered.Read(offered.Tools, lists.Room(offered.Tools), func(offered.Item) bool { return true },
+			func(_ string, _ []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+				var tools []string
+				for i := range 50 {
+					tools = append(tools, fmt.Sprintf(`{"name":"%03d%s","inputSchema":{"type":"object"}}`, i, strings.Repeat(letter, 300)))
+				}
+				return take([]byte(`{"tools":[` + strings.Join(tools, ",") + `]}`))
+			}))
+	}
+	const most = 1200
+	got := lists.Changes(nil)
+	if len(got) != 1 || !strings.Contains(got[0], "50 added") || !strings.Contains(got[0], "50 gone") || len(got[0]) > most {
+		t.Errorf("got %q, want one note of at most %d bytes on 50 tools added and 50 gone", got, most)
 	}
 }

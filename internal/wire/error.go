@@ -20,6 +20,8 @@ var (
 	ErrClosed = errors.New("outbox is closed")
 	// ErrStalled is returned by [Serve] when the peer has stopped reading.
 	ErrStalled = errors.New("peer does not read its messages")
+	// ErrGone is returned by [Serve] when nobody can read what is sent to the peer.
+	ErrGone = errors.New("peer is gone: nobody can read messages to it any more")
 )
 
 // Error is a fault of a message, ready to be answered with.

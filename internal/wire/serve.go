@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -48,7 +47,8 @@ type ServeOptions struct {
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx ends, or out breaks. While the peer
 // leaves more than the limit unread, nothing more is read from it, unless it has closed its end of in: what is left
-// there is little. When the peer then reads next to nothing, Serve ends with [ErrStalled].
+// there is little. When the peer then reads next to nothing, Serve ends with [ErrStalled]. It ends with [ErrGone] when
+// nobody is left to read from out, also while there is nothing to send.
 //
 // A line that is too long is answered with [CodeInvalidRequest]. If it was an answer itself, the session receives that
 // error in its place.
@@ -102,7 +102,7 @@ type pump struct {
 	session Session
 
 	left     func() bool   // whether the peer has closed its end of in; nil where that cannot be known
-	gone     func() bool   // whether nobody can read from out any more; the same
+	gone     func() bool   // whether nobody can read from out any more; nil where that cannot be known
 	stall    time.Duration // how long to wait for a peer that reads nothing
 	patience time.Duration // how long to wait for a Read that was interrupted
 
@@ -110,8 +110,8 @@ type pump struct {
 	stopped bool
 }
 
-// look is how often it is looked whether a peer to which nothing is sent is there. Its end of in may be held open by
-// another program that it has started.
+// look is the time from one look to the next at whether anybody can read from out. A peer to which nothing is sent may
+// be gone while another program, which it has started, holds its end of in open.
 const look = 2 * time.Second
 
 // serve runs the pump until it ends, or has to. Afterwards the session receives nothing more.
@@ -137,7 +137,7 @@ func (p *pump) serve(ctx context.Context, in io.Reader) error {
 			err = p.box.Err()
 		case <-looking:
 			if p.gone() {
-				p.box.breakWith(syscall.EPIPE)
+				p.box.breakWith(ErrGone)
 			}
 		}
 	}

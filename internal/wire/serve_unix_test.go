@@ -3,10 +3,8 @@
 package wire_test
 
 import (
-	"errors"
 	"io"
 	"os"
-	"syscall"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -25,7 +23,7 @@ func TestServePeerGoneInSilence(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- wire.Serve(t.Context(), in, outW, &echo{}, wire.ServeOptions{}) }()
 	outR.Close()
-	if err := <-served; !errors.Is(err, syscall.EPIPE) {
-		t.Errorf("got %v, want %v", err, syscall.EPIPE)
+	if err := <-served; err != wire.ErrGone {
+		t.Errorf("got %v, want %v", err, wire.ErrGone)
 	}
 }

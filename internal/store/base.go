@@ -96,7 +96,12 @@ func NewID() string {
 	return hex.EncodeToString(bits[:])
 }
 
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+// fromMillis is a time that was kept. What is damaged may say any number; times outside the years that RFC 3339 can write,
+// and so JSON, become the nearest that is within them.
+func fromMillis(ms int64) time.Time {
+	first, last := time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), time.Date(9998, time.December, 31, 0, 0, 0, 0, time.UTC)
+	return time.UnixMilli(min(max(ms, first.UnixMilli()), last.UnixMilli())).UTC()
+}
 
 // maxName is the most bytes of a name: of a principal, a client, a workflow, an id or a key.
 const maxName = 512

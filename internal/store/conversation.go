@@ -23,6 +23,7 @@ type Conversation struct {
 	Created  time.Time
 	Updated  time.Time // when its last turn ended
 	Expires  time.Time // when it is deleted unless it is gone on with; zero: never
+	Damaged  bool      // nothing but its ID is certain; only lists have such
 }
 
 // conversationBody is what is kept of a conversation that no query asks for.
@@ -34,7 +35,7 @@ type conversationBody struct {
 
 const conversationColumns = `principal, id, client, workflow, topic_key, created, updated, turns, body, sum`
 
-// scanConversation reads a row of conversationColumns and checks it.
+// scanConversation reads a row of conversationColumns and checks it. A damaged one is returned as such beside the error.
 func scanConversation(row interface{ Scan(...any) error }) (principal string, c Conversation, err error) {
 	var key string
 	var created, updated, turns, sum int64
@@ -45,15 +46,18 @@ func scanConversation(row interface{ Scan(...any) error }) (principal string, c 
 	} else if err != nil {
 		return "", c, err
 	}
-	if sum != checksum(principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body) {
-		return "", c, &CorruptError{Cause: fmt.Errorf("conversation %q does not match its checksum", c.ID)}
-	}
+	c.Turns, c.Created, c.Updated = int(turns), fromMillis(created), fromMillis(updated)
 	var b conversationBody
-	if err := json.Unmarshal(body, &b); err != nil {
-		return "", c, &CorruptError{Cause: fmt.Errorf("conversation %q: %w", c.ID, err)}
+	if sum != checksum(principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body) {
+		err = errors.New("does not match its checksum")
+	} else if err = json.Unmarshal(body, &b); err != nil {
+		err = fmt.Errorf("cannot be read: %w", err)
+	}
+	if err != nil {
+		c.Damaged = true
+		return principal, c, &CorruptError{Part: true, Cause: fmt.Errorf("conversation %q %w", c.ID, err)}
 	}
 	c.Topic, c.Summary, c.State = b.Topic, b.Summary, b.State
-	c.Turns, c.Created, c.Updated = int(turns), fromMillis(created), fromMillis(updated)
 	return principal, c, nil
 }
 
@@ -120,7 +124,7 @@ func (s *Store) Conversations(ctx context.Context, principal, workflow string, l
 		defer rows.Close()
 		for rows.Next() {
 			_, c, err := scanConversation(rows)
-			if err != nil {
+			if err != nil && !c.Damaged {
 				return err
 			}
 			found = append(found, c)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -54,9 +55,11 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// Corrections returns the principal's corrections for a version of a workflow, the latest last.
+// Corrections returns the principal's corrections for a version of a workflow, the latest last. The error may say that
+// some are damaged; those that are not are returned beside it.
 func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
 	var found []Correction
+	var damaged error
 	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
 			WHERE principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
@@ -66,7 +69,10 @@ func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, v
 		defer rows.Close()
 		for rows.Next() {
 			r, err := scanCorrection(rows)
-			if err != nil {
+			if isPart(err) {
+				damaged = errors.Join(damaged, err)
+				continue
+			} else if err != nil {
 				return err
 			}
 			found = append(found, r.correction)
@@ -76,7 +82,7 @@ func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, v
 	if err != nil {
 		return nil, err
 	}
-	return found, nil
+	return found, damaged
 }
 
 const correctionColumns = `principal, workflow, version, utterance, command, veto, made, sum`
@@ -97,7 +103,7 @@ func scanCorrection(row interface{ Scan(...any) error }) (correctionRow, error) 
 	}
 	c.Veto, c.Made = veto != 0, fromMillis(made)
 	if sum != correctionSum(r.principal, r.workflow, r.version, *c) {
-		return r, &CorruptError{Cause: fmt.Errorf("a correction of workflow %q does not match its checksum", r.workflow)}
+		return r, &CorruptError{Part: true, Cause: fmt.Errorf("a correction of workflow %q does not match its checksum", r.workflow)}
 	}
 	return r, nil
 }

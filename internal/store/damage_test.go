@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -257,32 +258,166 @@ func TestDamagedWhileOpen(t *testing.T) {
 	}
 }
 
-// A damaged turn costs itself alone: those around it are read, exported and gone on with, and the error says which it
-// is.
+// A damaged turn costs itself alone, whatever is damaged of it: those around it are read, exported, imported and gone on
+// with, and the error says which it is.
 func TestOneDamagedTurn(t *testing.T) {
+	t.Parallel()
+	for name, damaged := range map[string]string{
+		"what was said":           `body = CAST(replace(CAST(body AS TEXT), '"two"', '"owt"') AS BLOB)`,
+		"a time beyond all years": `ended = 9223372036854775807`,
+		"a time before all years": `ended = -9223372036854775808`,
+		"a key of no text":        `turn_key = CAST(x'00ff00' AS TEXT)`,
+		"no key":                  `turn_key = ''`,
+		"an endless key":          `turn_key = replace(hex(zeroblob(500)), '0', 'k')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, path, store.Options{})
+			at := begin(t, s)
+			for _, message := range []string{"one", "two", "three"} {
+				say(t, s, at.Conversation, message)
+			}
+			rawExec(t, raw(t, path), `UPDATE turns SET `+damaged+` WHERE seq = 2`)
+			turns, err := s.Turns(t.Context(), "alice", at.Conversation, 0)
+			if err != nil || len(turns) != 3 || turns[1].Status != store.StatusDamaged || turns[1].Message != "" || turns[2].Message != "three" {
+				t.Fatalf("got %+v, %v, want the turns around it", turns, err)
+			}
+			var out bytes.Buffer
+			counts, err := s.Export(t.Context(), &out, store.Selection{})
+			var corrupt *store.CorruptError
+			if !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "turn 2 of conversation") || strings.Contains(err.Error(), "start again") || counts.Turns != 3 {
+				t.Errorf("got %+v and %v, want all turns, and which is damaged", counts, err)
+			}
+			other := openFile(t, filepath.Join(t.TempDir(), "store.db"), store.Options{})
+			if counts, err := other.Import(t.Context(), &out, ""); err != nil || counts.Turns != 3 {
+				t.Errorf("got %+v and %v from the import, want all turns", counts, err)
+			}
+			if _, err := s.Rotate(t.Context(), "alice", at.ID, "topic", "summary"); err != nil {
+				t.Errorf("got %v from a rotation, want none", err)
+			}
+		})
+	}
+}
+
+// A damaged conversation costs itself alone, whatever is damaged of it: the others are listed, exported and gone on with;
+// whoever was in it gets another; and it can be deleted.
+func TestOneDamagedConversation(t *testing.T) {
+	t.Parallel()
+	for name, damaged := range map[string]string{
+		"its topic":               `body = CAST('{"topic":"another"}' AS BLOB)`,
+		"what is no JSON":         `body = x'00ff'`,
+		"a time beyond all years": `updated = 9223372036854775807`,
+		"a time before all years": `created = -9223372036854775808`,
+		"its turns":               `turns = -3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, path, store.Options{KeepFor: 24 * time.Hour})
+			at := begin(t, s)
+			say(t, s, at.Conversation, "one")
+			whole, err := s.Rotate(t.Context(), "alice", at.ID, "topic", "summary")
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad := at.Conversation
+			say(t, s, whole, "two")
+			if err := s.Activate(t.Context(), "alice", at.ID, bad); err != nil {
+				t.Fatal(err)
+			}
+			rawExec(t, raw(t, path), `UPDATE conversations SET `+damaged+` WHERE id = '`+bad+`'`)
+			list, err := s.Conversations(t.Context(), "alice", at.Workflow, 10)
+			all, allErr := s.Latest(t.Context(), "", 10)
+			if err != nil || allErr != nil || len(list) != 2 || len(all) != 2 {
+				t.Fatalf("got %+v, %v and %+v, %v, want both", list, err, all, allErr)
+			}
+			for i, c := range list {
+				if c.Damaged != (c.ID == bad) || all[i].Damaged != c.Damaged {
+					t.Errorf("got %+v and %+v, want the damaged one marked", c, all[i])
+				}
+				if _, err := json.Marshal(c); err != nil {
+					t.Errorf("got %v, want what JSON can hold", err)
+				}
+			}
+			var out bytes.Buffer
+			counts, err := s.Export(t.Context(), &out, store.Selection{})
+			wantPart(t, "export", err, bad)
+			if counts.Conversations != 1 {
+				t.Errorf("got %+v, want the other exported", counts)
+			}
+			other := openFile(t, filepath.Join(t.TempDir(), "store.db"), store.Options{})
+			if counts, err := other.Import(t.Context(), &out, ""); err != nil || counts.Conversations != 1 {
+				t.Errorf("got %+v and %v from the import, want the other", counts, err)
+			}
+			_, err = s.Start(t.Context(), "alice", bad, store.Request{Key: "k"})
+			wantPart(t, "start", err, bad)
+			wantPart(t, "activate", s.Activate(t.Context(), "alice", at.ID, bad), bad)
+			_, err = s.Begin(t.Context(), "alice", at.Client, at.Workflow, bad)
+			wantPart(t, "begin", err, bad)
+
+			if next, err := s.Begin(t.Context(), "alice", at.Client, at.Workflow, ""); err != nil || next.Conversation == bad {
+				t.Errorf("got %+v, %v from a new session, want another conversation", next, err)
+			}
+			next, err := s.Rotate(t.Context(), "alice", at.ID, "topic", "summary")
+			if err != nil || next == bad {
+				t.Errorf("got %q, %v from a rotation, want another conversation", next, err)
+			}
+			say(t, s, next, "three")
+			if err := s.Delete(t.Context(), "alice", bad); err != nil {
+				t.Errorf("got %v, want it deleted", err)
+			}
+			if _, err := s.Export(t.Context(), &out, store.Selection{}); err != nil {
+				t.Errorf("got %v, want no damage any more", err)
+			}
+		})
+	}
+}
+
+// The end of a turn of which nobody heard is not waited for in a damaged conversation.
+func TestLostInADamagedConversation(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openFile(t, path, store.Options{})
 	at := begin(t, s)
-	for _, message := range []string{"one", "two", "three"} {
-		say(t, s, at.Conversation, message)
+	db := raw(t, path)
+	rawExec(t, db, `INSERT INTO leases (principal, conversation, turn_key, digest, kind, message, holder, started, expires)
+		VALUES ('alice', '`+at.Conversation+`', 'k', '', '', x'00', 'h', 1, 2)`)
+	rawExec(t, db, `UPDATE conversations SET turns = 7`)
+	if err := s.Delete(t.Context(), "alice", at.Conversation); err != nil {
+		t.Errorf("got %v, want it deleted", err)
 	}
-	rawExec(t, raw(t, path), `UPDATE turns SET body = CAST(replace(CAST(body AS TEXT), '"two"', '"owt"') AS BLOB) WHERE seq = 2`)
-	turns, err := s.Turns(t.Context(), "alice", at.Conversation, 0)
-	if err != nil || len(turns) != 3 || turns[1].Status != store.StatusDamaged || turns[1].Message != "" || turns[2].Message != "three" {
-		t.Fatalf("got %+v, %v, want the turns around it", turns, err)
+}
+
+// wantPart fails unless err says that the entry id is damaged, and nothing else.
+func wantPart(t *testing.T, what string, err error, id string) {
+	t.Helper()
+	var corrupt *store.CorruptError
+	if !errors.As(err, &corrupt) || !corrupt.Part || !strings.Contains(err.Error(), id) || strings.Contains(err.Error(), "start again") {
+		t.Errorf("%s: got %v, want %s damaged alone", what, err, id)
+	}
+}
+
+// A damaged correction costs itself alone.
+func TestOneDamagedCorrection(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, store.Options{})
+	for _, u := range []string{"one", "two"} {
+		if err := s.SaveCorrection(t.Context(), "alice", "w", "v", store.Correction{Utterance: u, Command: "c"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rawExec(t, raw(t, path), `UPDATE corrections SET command = 'd' WHERE utterance = 'one'`)
+	found, err := s.Corrections(t.Context(), "alice", "w", "v")
+	wantPart(t, "read", err, "correction")
+	if len(found) != 1 || found[0].Utterance != "two" {
+		t.Errorf("got %+v, want the other", found)
 	}
 	var out bytes.Buffer
 	counts, err := s.Export(t.Context(), &out, store.Selection{})
-	var corrupt *store.CorruptError
-	if !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "turn 2 of conversation") || strings.Contains(err.Error(), "start again") || counts.Turns != 3 {
-		t.Errorf("got %+v and %v, want all turns, and which is damaged", counts, err)
-	}
-	other := openFile(t, filepath.Join(t.TempDir(), "store.db"), store.Options{})
-	if counts, err := other.Import(t.Context(), &out, ""); err != nil || counts.Turns != 3 {
-		t.Errorf("got %+v and %v from the import, want all turns", counts, err)
-	}
-	if _, err := s.Rotate(t.Context(), "alice", at.ID, "topic", "summary"); err != nil {
-		t.Errorf("got %v from a rotation, want none", err)
+	wantPart(t, "export", err, "correction")
+	if counts.Corrections != 1 {
+		t.Errorf("got %+v, want the other exported", counts)
 	}
 }

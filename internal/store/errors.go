@@ -40,7 +40,7 @@ func (e *InvalidError) Error() string { return e.What }
 type CorruptError struct {
 	Path     string // the file, "" for a database server
 	SetAside string // where the file is now; "" if it is where it was
-	Part     bool   // it is one entry, named by Cause, and all else is whole
+	Part     bool   // it is one entry, named by Cause, and all else is whole: it costs no other its place in a list
 	Cause    error
 }
 
@@ -57,6 +57,12 @@ func (e *CorruptError) Error() string {
 }
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
+
+// isPart reports whether err says that one entry is damaged.
+func isPart(err error) bool {
+	var e *CorruptError
+	return errors.As(err, &e) && e.Part
+}
 
 // SchemaError says that a newer program wrote the store. It can be read, as far as this program understands it, but not
 // written.

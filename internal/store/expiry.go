@@ -119,6 +119,9 @@ func (b *base) goes(ctx context.Context, q querier, list ...*Conversation) error
 		said = b.now() // That is said with the next Expire.
 	}
 	for _, c := range list {
+		if c.Damaged {
+			continue // Nobody knows when it was updated.
+		}
 		c.Expires = c.Updated.Add(b.opts.KeepFor)
 		if from := fromMillis(said).Add(noticeTime); c.Expires.Before(from) {
 			c.Expires = from

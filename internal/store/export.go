@@ -78,7 +78,7 @@ type Counts struct {
 
 // Export writes conversations with their turns, corrections, and what clients were in last, as lines of JSON. Sessions
 // and turns under way are left out. It reads one conversation after the other, each as it is at one time, and holds
-// nobody up. A damaged conversation is left out, and of a damaged turn only its key and its end are written; the error
+// nobody up. What is damaged is left out, and of a damaged turn only its key and its end are written; the error
 // says which they are.
 func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts, error) {
 	var counts Counts
@@ -110,10 +110,10 @@ func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts,
 	}
 	if sel.IDs == nil {
 		n, err := s.exportRest(ctx, out, sel.Principal)
-		if err != nil {
+		if err != nil && !isPart(err) {
 			return counts, err
 		}
-		counts.Corrections = n
+		damaged, counts.Corrections = append(damaged, err), n
 	}
 	damaged = append(damaged, out.Encode(transferLine{End: &counts}))
 	return counts, errors.Join(damaged...)
@@ -146,10 +146,11 @@ func (b *base) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, e
 	return len(turns), damaged
 }
 
-// exportRest writes corrections and what clients were in last, and returns the number of corrections.
-func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (int, error) {
-	n := 0
-	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
+// exportRest writes corrections and what clients were in last, and returns the number of corrections. The error may say
+// that some are damaged.
+func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (n int, err error) {
+	var damaged error
+	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
 			WHERE $1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
 		if err != nil {
@@ -158,7 +159,10 @@ func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal stri
 		defer rows.Close()
 		for rows.Next() {
 			r, err := scanCorrection(rows)
-			if err != nil {
+			if isPart(err) {
+				damaged = errors.Join(damaged, err)
+				continue
+			} else if err != nil {
 				return err
 			}
 			line := transferCorrection{r.principal, r.workflow, r.version, r.correction}
@@ -172,7 +176,7 @@ func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal stri
 	if err != nil {
 		return n, err
 	}
-	return n, b.db.read(ctx, func(ctx context.Context, q querier) error {
+	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT principal, client, workflow, conversation FROM last_conversations
 			WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
 		if err != nil {
@@ -190,4 +194,8 @@ func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal stri
 		}
 		return rows.Err()
 	})
+	if err != nil {
+		return n, err
+	}
+	return n, damaged
 }

@@ -191,7 +191,9 @@ func (s *Store) enterLost(ctx context.Context, q querier, principal string, l le
 		return err
 	}
 	c, err := getConversation(ctx, q, principal, l.conversation)
-	if err != nil {
+	if isPart(err) {
+		return nil // Nothing can be entered there, and it is to be deleted or left.
+	} else if err != nil {
 		return err
 	}
 	turn := l.turn()

@@ -200,7 +200,11 @@ func (i *importer) keep(ctx context.Context) error {
 
 // keep reports whether the conversation is there already.
 func (c importedConversation) keep(ctx context.Context, q querier) (there bool, err error) {
-	if _, err := getConversation(ctx, q, c.Principal, c.ID); !errors.Is(err, ErrNotFound) {
+	_, err = getConversation(ctx, q, c.Principal, c.ID)
+	switch {
+	case isPart(err):
+		return true, fmt.Errorf("%w; delete it to have it imported", err)
+	case !errors.Is(err, ErrNotFound):
 		return true, err
 	}
 	topic, err := uniqueTopic(ctx, q, c.Principal, c.ID, c.Topic)
@@ -226,7 +230,9 @@ func (c importedConversation) keep(ctx context.Context, q querier) (there bool, 
 // last remembers what a client was in last, unless it has been in one here.
 func (i *importer) last(ctx context.Context, l transferLast) error {
 	return i.s.db.write(ctx, func(ctx context.Context, q querier) error {
-		if _, err := getConversation(ctx, q, l.Principal, l.Conversation); err != nil {
+		if _, err := getConversation(ctx, q, l.Principal, l.Conversation); isPart(err) {
+			return nil // Nothing can be gone on with.
+		} else if err != nil {
 			return ignore(err, ErrNotFound) // It was damaged or deleted when the export was made.
 		}
 		_, err := q.ExecContext(ctx, `INSERT INTO last_conversations (principal, client, workflow, conversation) VALUES ($1, $2, $3, $4)

@@ -62,7 +62,7 @@ func scanRun(row interface{ Scan(...any) error }) (OwnedRun, error) {
 		return r, err
 	}
 	if sum != checksum(r.Principal, r.ID, r.Workflow, r.Digest, created, updated, events, head) {
-		return r, &CorruptError{Cause: fmt.Errorf("run %q does not match its checksum", r.ID)}
+		return r, &CorruptError{Part: true, Cause: fmt.Errorf("run %q does not match its checksum", r.ID)}
 	}
 	r.Head, r.Events, r.Created, r.Updated, r.Held = head, int(events), fromMillis(created), fromMillis(updated), fromMillis(held)
 	return r, nil
@@ -188,7 +188,7 @@ func (b *RunBook) Run(ctx context.Context, principal, id string, after int) (Run
 		}
 		events, err = runEvents(ctx, q, principal, id, after)
 		if err == nil && after+len(events) != found.Events {
-			err = &CorruptError{Cause: fmt.Errorf("run %q lacks events", id)}
+			err = &CorruptError{Part: true, Cause: fmt.Errorf("run %q lacks events", id)}
 		}
 		return err
 	})
@@ -213,7 +213,7 @@ func runEvents(ctx context.Context, q querier, principal, run string, after int)
 			return nil, err
 		}
 		if seq != int64(after+len(events)+1) || sum != checksum(principal, run, seq, body) {
-			return nil, &CorruptError{Cause: fmt.Errorf("event %d of run %q does not match its checksum", seq, run)}
+			return nil, &CorruptError{Part: true, Cause: fmt.Errorf("event %d of run %q does not match its checksum", seq, run)}
 		}
 		events = append(events, body)
 	}
@@ -272,7 +272,7 @@ func (b *RunBook) Definition(ctx context.Context, digest string) ([]byte, error)
 		return err
 	})
 	if err == nil && Digest(body) != digest {
-		err = &CorruptError{Cause: fmt.Errorf("the definition %s does not match its digest", digest)}
+		err = &CorruptError{Part: true, Cause: fmt.Errorf("the definition %s does not match its digest", digest)}
 	}
 	return body, err
 }

@@ -106,7 +106,7 @@ func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owne
 		defer rows.Close()
 		for rows.Next() {
 			owner, c, err := scanConversation(rows)
-			if err != nil {
+			if err != nil && !c.Damaged {
 				return err
 			}
 			found = append(found, Owned{owner, c})

@@ -17,7 +17,7 @@ type Session struct {
 }
 
 // Begin makes a session of a client with a workflow. It is in the conversation of that id; with "" it is in the one
-// that this client of this principal was in last with this workflow, or in a new one.
+// that this client of this principal was in last with this workflow, or in a new one where there is none or it is damaged.
 func (s *Store) Begin(ctx context.Context, principal, client, workflow, conversation string) (Session, error) {
 	if err := checkNames("principal", principal, "client", client, "workflow", workflow); err != nil {
 		return Session{}, err
@@ -30,7 +30,7 @@ func (s *Store) Begin(ctx context.Context, principal, client, workflow, conversa
 			return err
 		}
 		id, err := restore(ctx, q, principal, client, workflow, conversation)
-		if conversation == "" && errors.Is(err, ErrNotFound) {
+		if conversation == "" && (errors.Is(err, ErrNotFound) || isPart(err)) {
 			id = fresh
 			err = putConversation(ctx, q, principal, Conversation{ID: id, Client: client, Workflow: workflow, Created: fromMillis(now), Updated: fromMillis(now)})
 		}
@@ -131,14 +131,22 @@ func (s *Store) Activate(ctx context.Context, principal, session, conversation s
 
 // Rotate ends the conversation that a session is in with a topic and a summary, and puts the session into a new one,
 // whose id it returns. A topic that the principal has already, whatever its case and white space, gets a number behind
-// it. A conversation without turns is not ended but gone on with. Rotate is a *BusyError while a turn is under way.
+// it. A conversation without turns is not ended but gone on with, and a damaged one is left as it is. Rotate is a
+// *BusyError while a turn is under way.
 func (s *Store) Rotate(ctx context.Context, principal, session, topic, summary string) (string, error) {
 	fresh, now := NewID(), fromMillis(s.now())
 	var id string
 	err := s.move(ctx, principal, session, func(ctx context.Context, q querier, at Session) (string, error) {
+		begin := func() error {
+			return putConversation(ctx, q, principal, Conversation{ID: fresh, Client: at.Client, Workflow: at.Workflow, Created: now, Updated: now})
+		}
 		old, err := getConversation(ctx, q, principal, at.Conversation)
-		if err != nil || old.Turns == 0 {
-			id = old.ID
+		id = at.Conversation
+		switch {
+		case isPart(err):
+			id = fresh
+			return id, begin()
+		case err != nil || old.Turns == 0:
 			return id, err
 		}
 		if old.Topic, err = uniqueTopic(ctx, q, principal, old.ID, topic); err != nil {
@@ -149,7 +157,7 @@ func (s *Store) Rotate(ctx context.Context, principal, session, topic, summary s
 			return "", err
 		}
 		id = fresh
-		return id, putConversation(ctx, q, principal, Conversation{ID: fresh, Client: at.Client, Workflow: at.Workflow, Created: now, Updated: now})
+		return id, begin()
 	})
 	if err != nil {
 		return "", err

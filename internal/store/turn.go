@@ -60,6 +60,9 @@ func scanTurn(row interface{ Scan(...any) error }, principal string, front ...an
 		return r, err
 	}
 	damaged := Turn{Key: key, Status: StatusDamaged, Started: fromMillis(ended), Ended: fromMillis(ended)}
+	if checkNames("turn key", key) != nil { // Such a key could be neither exported as it is nor imported.
+		damaged.Key = Digest(fmt.Appendf(nil, "%s %d", r.conversation, r.seq))
+	}
 	if sum != checksum(principal, r.conversation, r.seq, key, ended, body) {
 		r.turn = damaged
 		return r, &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q does not match its checksum", r.seq, r.conversation)}
@@ -136,9 +139,8 @@ func lastTurns(ctx context.Context, q querier, principal, conversation string, l
 	for rows.Next() {
 		var count int64
 		r, err := scanTurn(rows, principal, &count)
-		var part *CorruptError
 		switch {
-		case errors.As(err, &part) && part.Part:
+		case isPart(err):
 			damaged = errors.Join(damaged, err)
 		case err != nil:
 			return nil, nil, err
@@ -172,7 +174,7 @@ func lastTurns(ctx context.Context, q querier, principal, conversation string, l
 }
 
 func missingTurn(conversation string, seq int64) error {
-	return &CorruptError{Cause: fmt.Errorf("turn %d of conversation %q is missing", seq, conversation)}
+	return &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q is missing", seq, conversation)}
 }
 
 // SaveFeedback attaches feedback to the latest turn of a conversation, in place of what was there.

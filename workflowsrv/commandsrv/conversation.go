@@ -60,7 +60,10 @@ func runNewConversation(ctx context.Context, s *service, c *caller, a arguments)
 	}
 	// Its topic may have got a number.
 	kept, err := s.store.Conversation(ctx, at.owner, at.Conversation)
-	if err != nil {
+	var damaged *store.CorruptError
+	if errors.As(err, &damaged) && damaged.Part {
+		kept.Topic = damagedTopic
+	} else if err != nil {
 		return nil, faultOf(err).about(at)
 	}
 	return rotated{"ok", id, kept.Topic, kept.Summary}, nil
@@ -118,10 +121,16 @@ func runListConversations(ctx context.Context, s *service, c *caller, a argument
 	}
 	list := conversations{[]listed{}}
 	for _, k := range found {
+		if k.Damaged {
+			k.Topic = damagedTopic
+		}
 		list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), millis(k.Expires), k.ID == at.Conversation})
 	}
 	return list, nil
 }
+
+// damagedTopic stands for the topic of a conversation of which only the id is left.
+const damagedTopic = "(damaged)"
 
 // millis is a time in milliseconds since 1970, 0 for none.
 func millis(t time.Time) int64 {

@@ -142,6 +142,7 @@ func (n *Node) giveUp(err error) {
 	}
 	n.Outcome, n.Got = Undecided, err.Error()
 	n.Message = fmt.Sprintf("%s (%v)", n.Message, err)
+	n.mend = []string{"Give a shorter or simpler output; what cannot be judged is not valid. If that does not help, the criteria are at fault."}
 }
 
 func (j *judge) combine(r *rule) *Node {

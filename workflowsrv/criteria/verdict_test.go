@@ -40,7 +40,7 @@ func TestFaultG73_UndecidedIsNotValid(t *testing.T) {
 			t.Parallel()
 			got := parse(t, tt.criteria).Check(t.Context(), tt.output, map[string]any{"v": slow}, criteria.Options{})
 			faults := got.Faults()
-			if got.Valid() || len(got.Issues()) == 0 || len(faults) == 0 {
+			if got.Valid() || len(got.Issues()) == 0 || len(got.Suggestions) == 0 || len(faults) == 0 {
 				t.Fatalf("got %+v, want it not to be valid", got)
 			}
 			for _, n := range faults {

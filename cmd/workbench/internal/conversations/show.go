@@ -36,7 +36,11 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 		shown := []shownConversation{}
 		for _, c := range found {
 			shown = append(shown, showConversation(c))
-			list.Rows = append(list.Rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), c.Updated.Format(time.DateTime), cmp.Or(c.Topic, "(open)")})
+			topic := cmp.Or(c.Topic, "(open)")
+			if c.Damaged {
+				topic = "(damaged)"
+			}
+			list.Rows = append(list.Rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), c.Updated.Format(time.DateTime), topic})
 		}
 		list.Shown = shown
 		if i := firstToGo(found); i >= 0 {
@@ -59,6 +63,7 @@ type shownConversation struct {
 	Updated   time.Time       `json:"updated_at"`
 	Expires   *time.Time      `json:"expires_at,omitempty"`
 	State     json.RawMessage `json:"state,omitempty"`
+	Damaged   bool            `json:"damaged,omitempty"` // nothing but the id is certain
 }
 
 func showConversation(c store.Owned) shownConversation {
@@ -66,7 +71,7 @@ func showConversation(c store.Owned) shownConversation {
 	if !c.Expires.IsZero() {
 		expires = &c.Expires
 	}
-	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, expires, c.State}
+	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, expires, c.State, c.Damaged}
 }
 
 // firstToGo finds the conversation that is deleted first, -1 for none.

@@ -49,6 +49,7 @@ func faultOf(err error) *Fault {
 		unwritten *store.WriteError
 		away      *store.UnreachableError
 		newer     *store.SchemaError
+		damaged   *store.CorruptError
 	)
 	switch {
 	case errors.As(err, &fault):
@@ -68,6 +69,8 @@ func faultOf(err error) *Fault {
 	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.As(err, &away),
 		errors.As(err, &newer), errors.Is(err, errClosed):
 		return faultf(http.StatusServiceUnavailable, "%s", err)
+	case errors.As(err, &damaged) && damaged.Part:
+		return faultf(http.StatusInternalServerError, "%s; new_conversation begins another conversation", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return faultf(http.StatusInternalServerError, "it took too long: %s", err)
 	}

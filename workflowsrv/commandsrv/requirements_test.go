@@ -3,6 +3,7 @@ package commandsrv_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,6 +57,41 @@ func TestRestoredConversations(t *testing.T) {
 	_, named := b.post(t, "alice", "/initialize", fmt.Sprintf(`{"client":"c","conversation_id":%q}`, first["conversation_id"]))
 	if named["conversation_id"] != first["conversation_id"] || named["restored"] != true || named["context"] != "Order 44821 of Ada Reed" {
 		t.Errorf("got %v, want the conversation that is named", named)
+	}
+}
+
+// A client whose conversation is damaged on the disk is told so, sees it in the list, and gets another one.
+func TestDamagedConversation(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "conversations.db")
+	b := bedAt(t, file, nil)
+	_, first := b.post(t, "alice", "/initialize", `{"client":"c"}`)
+	id, damaged := first["session_id"].(string), first["conversation_id"]
+	b.do(t, id, "/execute_command", `"command":"list_orders"`)
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `UPDATE conversations SET body = '{"topic":"another"}'`); err != nil {
+		t.Fatal(err)
+	}
+	status, got := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"list_orders"}`, id))
+	if text := fmt.Sprint(got["message"]); status != http.StatusInternalServerError || !strings.Contains(text, fmt.Sprint(damaged)) || !strings.Contains(text, "new_conversation") {
+		t.Errorf("got %d %v, want the conversation named, and what begins another", status, got)
+	}
+	_, list := b.send(t.Context(), t, "alice", "GET", "/conversations?session_id="+id, "")
+	if text := fmt.Sprint(list); !strings.Contains(text, "topic:(damaged)") {
+		t.Errorf("got %s, want it listed as damaged", text)
+	}
+	if _, again := b.post(t, "alice", "/initialize", `{"client":"c"}`); again["conversation_id"] == nil || again["conversation_id"] == damaged {
+		t.Errorf("got %v, want another conversation for a new session", again)
+	}
+	status, got = b.post(t, "alice", "/new_conversation", fmt.Sprintf(`{"session_id":%q}`, id))
+	if status != http.StatusOK || got["new_conversation_id"] == damaged {
+		t.Errorf("got %d %v, want another conversation", status, got)
+	}
+	if got := b.do(t, id, "/execute_command", `"command":"list_orders"`); got["success"] != true {
+		t.Errorf("got %v after it, want a turn", got)
 	}
 }
 

@@ -41,12 +41,23 @@ func servers() []server {
 		{sdk: "sdk2", transport: "sessions", era: "legacy"},
 		{sdk: "sdk2", transport: "stateless", era: "modern"},
 		{sdk: "sdk2", transport: "stateless", era: "both", unasked: true},
+		{sdk: "python", transport: "stdio", era: "both"},
+		{sdk: "python", transport: "sessions", era: "both"},
+		{sdk: "python", transport: "stateless", era: "both", unasked: true},
+		{sdk: "python", transport: "sse", era: "both"},
 	}
 }
 
 // line is the command line of a server; the row is skipped, or fails where packages are required, if it is not there.
 func (s server) line(t *testing.T) []string {
 	t.Helper()
+	if s.sdk == "python" {
+		// Python has no lock file beside which its packages could be installed: they are the machine's, if it has any.
+		if err := exec.Command("python3", "-c", "import mcp.server.mcpserver, uvicorn").Run(); err != nil {
+			t.Skipf("the package mcp, 2.0 or later, is not installed for python3: %v", err)
+		}
+		return []string{"python3", "-W", "ignore", "server.py", s.transport}
+	}
 	var need, program string
 	var line []string
 	if s.sdk == "gosdk" {
@@ -76,7 +87,8 @@ func (s server) entry(t *testing.T, mark string) map[string]any {
 	line := s.line(t)
 	if s.transport == "stdio" {
 		key, value, _ := strings.Cut(mark, "=")
-		return map[string]any{"command": line[0], "args": line[1:], "env": map[string]any{key: value, wiretest.NodeCache: os.Getenv(wiretest.NodeCache)}}
+		return map[string]any{"command": line[0], "args": line[1:], "inheritEnv": []string{"PYTHONPATH"},
+			"env": map[string]any{key: value, wiretest.NodeCache: os.Getenv(wiretest.NodeCache)}}
 	}
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), mark)

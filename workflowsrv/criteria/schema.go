@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -77,8 +78,12 @@ func (e *unjudged) Unwrap() error { return e.err }
 
 // run validates v. faults is what is wrong with v; err says that it could not be judged.
 func (s *schema) run(v any, m *meter, assertFormat bool) (faults *jsonschema.ValidationError, err error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	m.asked = time.Now() // The wait for another call's judgement is not this call's work.
 	s.meter, s.assertFormat, s.visits = m, assertFormat, 0
 	defer func() {
 		s.meter = nil

@@ -95,6 +95,21 @@ func (as *asks) answer(m *wire.Message) {
 	}
 }
 
+// refuse answers for the client where its response breaks a rule, so that whoever asked does not wait for ever. It
+// reports whether err is about such a response.
+func (as *asks) refuse(err error) bool {
+	bad := wire.AsError(err)
+	if as.find(bad.ID) == nil {
+		return false
+	}
+	m := new(wire.Message)
+	if wire.Scan(wire.AppendError(nil, bad.ID, wire.CodeInvalidRequest, "the client's answer breaks a rule: "+bad.Message, nil), m) != nil {
+		return false
+	}
+	as.answer(m)
+	return true
+}
+
 // progress passes the client's progress on a server's request.
 func (as *asks) progress(m *wire.Message) {
 	token, err := wire.FindPath(m.Raw, m.Params, "progressToken")

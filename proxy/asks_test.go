@@ -1,9 +1,12 @@
 package proxy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
 
 const oneServer = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside"}}}}}`
@@ -75,6 +78,30 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	for end := time.Now().Add(peerWait); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: not within %s", what, peerWait)
+		}
+	}
+}
+
+// A server that asks is never left waiting: it hears what is wrong with its question or with the client's answer, and a
+// member that is null where there should be none is as good as none.
+func TestBrokenQuestionsAndAnswers(t *testing.T) {
+	c := dial(t, true, map[string]*mcptest.Server{"s": {}})
+	c.initialize()
+	for i, tt := range []struct{ name, ask, answer, want string }{
+		{"both", `{"method":"roots/list"}`, `"result":{"roots":[]},"error":{"code":1,"message":"x"}`, "an answer has a result or an error, not both"},
+		{"error null", `{"method":"roots/list"}`, `"result":{"roots":[]},"error":null`, `\"result\":{\"roots\":[]}}`},
+		{"result null", `{"method":"roots/list"}`, `"result":null,"error":{"code":1,"message":"x"}`, `\"error\":{\"code\":1,\"message\":\"x\"}}`},
+		{"neither", `{"method":"roots/list"}`, `"params":{}`, "a message has a method, a result or an error"},
+		{"all three", `{"method":"roots/list"}`, `"method":"a","result":{}`, "a message has a method or an answer, not both"},
+		{"no object", `{"method":"roots/list"}`, `"error":"x"`, "error must be an object"},
+		{"params that are no object", `{"method":"roots/list","params":[]}`, "", "params must be an object"},
+	} {
+		c.say(`{"jsonrpc":"2.0","id":"c%d","method":"tools/call","params":{"name":"box__s__ask","arguments":{"ask":%s}}}`, i, tt.ask)
+		if tt.answer != "" {
+			c.say(`{"jsonrpc":"2.0","id":%s,%s}`, field(t, c.hear(`"method":"roots/list"`), "id"), tt.answer)
+		}
+		if got := c.hear(fmt.Sprintf(`"id":"c%d"`, i)); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }

@@ -189,16 +189,25 @@ func (s *Session) Throttle(behind func() bool, unread *account.Account) {
 func (s *Session) Receive(raw []byte) {
 	r := &s.msg
 	err := wire.Scan(raw, &r.Message)
+	if err != nil {
+		err = wire.Forgive(raw, &r.Message, err)
+	}
 	if err == nil && r.Kind == wire.Request {
 		err = r.Read()
 	}
 	if err != nil {
-		s.line.send(wire.AsError(err).Append(nil))
+		if !s.Misanswered(err) {
+			s.line.send(wire.AsError(err).Append(nil))
+		}
 		return
 	}
 	s.received = call{Request: r, out: s.line}
 	s.handle(&s.received)
 }
+
+// Misanswered takes what is wrong with a message of the client that is none. It reports whether the message was to answer
+// a question, of which whoever asked is told that it failed.
+func (s *Session) Misanswered(err error) bool { return s.asks.refuse(err) }
 
 // Handle takes one message, which was read if it is a request. out is where what belongs to it goes, and scope the
 // exchange that its id belongs to: 0 for a client that keeps its ids unique.

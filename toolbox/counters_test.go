@@ -76,3 +76,15 @@ func TestCountersOverRestarts(t *testing.T) {
 		t.Errorf("got %+v, want one restart, one call lost and none in flight", got)
 	}
 }
+
+// A notification whose params are null, as some languages write what is absent, is none the worse for it.
+func TestNullParams(t *testing.T) {
+	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	s := server(t, b, "s")
+	if _, err := callTool(t, s, "noise", `{"text":"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":null}"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Counters().Noise; got != 0 {
+		t.Errorf("got %d lines of noise, want none", got)
+	}
+}

@@ -53,7 +53,7 @@ func scanOther(raw []byte, i int) error {
 		return err
 	}
 	if raw[i] == '[' {
-		return invalid("batches are not part of the MCP revisions spoken here: send one message at a time", nil)
+		return invalid("batches are not spoken here, as in no MCP revision but 2025-03-26: send one message at a time", nil)
 	}
 	return invalid("a message is an object", nil)
 }

@@ -90,6 +90,10 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 	x := &p.exchange
 	*p.body = wire.Unmarked(*p.body)
 	err := wire.Scan(*p.body, &x.Message)
+	if err != nil {
+		err = wire.Forgive(*p.body, &x.Message, err)
+		*p.body = x.Raw
+	}
 	if err == nil && bytes.ContainsAny(*p.body, "\r\n") {
 		// Further on, a message is one line.
 		*p.body = wire.Compact((*p.body)[:0], *p.body)
@@ -106,6 +110,10 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 	}
 	switch {
 	case err != nil:
+		if c, no := e.clients.find(r, &p.visit, false); no == nil {
+			c.Misanswered(err)
+			e.clients.release(c)
+		}
 		return refuseMessage(err)
 	case x.stateless:
 		return e.postStateless(w, r, p, x)

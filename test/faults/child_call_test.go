@@ -127,6 +127,9 @@ func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
 		{"twice", []string{`"sick"`, "not a valid message"}, ""},
 		{"both", []string{`"sick"`, "not a valid message"}, ""},
 		{"neither", []string{`"sick"`, "not a valid message"}, ""},
+		{"twoinone", []string{`"sick"`, "sent a reply to no request"}, ""},
+		{"calls", []string{`"sick"`, "not a valid message"}, ""},
+		{"nulls", nil, "done"},
 		{"batch", []string{`"sick"`}, ""},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {

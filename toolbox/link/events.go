@@ -64,5 +64,9 @@ func scanLoose(data []byte, m *wire.Message) error {
 	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
 		data = wire.Compact(nil, data)
 	}
-	return wire.Scan(data, m)
+	err := wire.Scan(data, m)
+	if err != nil {
+		err = wire.Forgive(data, m, err)
+	}
+	return err
 }

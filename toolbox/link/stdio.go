@@ -74,11 +74,12 @@ func (l *stdio) read(r Receiver) {
 			}
 			break
 		}
-		if err := wire.Scan(line, &m); err != nil {
+		if err := wire.Scan(line, &m); err == nil {
+			in.Lend(&m)
+		} else if err := wire.Forgive(line, &m, err); err != nil {
 			r.Noise(line, err)
 			continue
 		}
-		in.Lend(&m)
 		if !l.process.Spoke() {
 			l.process.spoke.Store(true)
 		}

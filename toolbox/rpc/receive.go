@@ -104,8 +104,11 @@ func (c *Conn) progress(m *wire.Message) {
 }
 
 // Noise counts what is not a message; the first lines are kept for the status. A reply that breaks the rules but has an
-// id ends its call.
+// id ends its call, and a request that does is refused, so that neither side waits for ever.
 func (c *Conn) Noise(line []byte, err error) {
+	if id := brokenRequest(line, err); id != nil && len(id) <= maxID && !(c.hello.Era.AsksInResults() && c.link.Nature().OwnStreams) {
+		c.Refuse(id, wire.CodeInvalidRequest, err.Error())
+	}
 	if id, is := looksLikeReply(line, err); is {
 		if number, ok := link.Number(id); ok && c.Calls.made(number) {
 			c.end(number, nil, c.Loss(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(err.Error()))))

@@ -19,7 +19,7 @@ const strayKept = 200
 // has one.
 func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 	var bad *wire.Error
-	if !errors.As(err, &bad) || bytes.Contains(line, []byte(`"method"`)) {
+	if !errors.As(err, &bad) {
 		return nil, false
 	}
 	if bad.Code == wire.CodeParse {
@@ -42,8 +42,25 @@ func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 	_, ours := has["jsonrpc"]
 	_, result := has["result"]
 	_, failure := has["error"]
+	if _, call := has["method"]; call && !(ours && (result || failure)) {
+		return nil, false
+	}
 	if id = bad.ID; id == nil && has["id"].Present() {
 		id = line[has["id"].Start:has["id"].End]
 	}
 	return id, id != nil && (ours || result) || ours && (result || failure)
+}
+
+// brokenRequest returns the token of the id of a line that was meant to be a request and breaks a rule of JSON-RPC, nil
+// for any other.
+func brokenRequest(line []byte, err error) []byte {
+	var bad *wire.Error
+	if !errors.As(err, &bad) || bad.Code != wire.CodeInvalidRequest {
+		return nil
+	}
+	get := func(key string) []byte { return wire.Get(line, wire.Whole(line), key) }
+	if get("jsonrpc") == nil || get("method") == nil || get("result") != nil || get("error") != nil {
+		return nil
+	}
+	return bad.ID
 }

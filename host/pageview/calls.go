@@ -72,13 +72,8 @@ func (r recorded) follow(ctx context.Context, q *page.Query) (any, error) {
 	}
 }
 
-// recordedFor keeps who may not act for others to their own calls.
-func recordedFor(q *page.Query) calls.Filter {
-	if q.Admin {
-		return calls.Filter{}
-	}
-	return calls.Filter{User: q.Name}
-}
+// recordedFor is all that a viewer may see.
+func recordedFor(q *page.Query) calls.Filter { return calls.Filter{Viewer: &q.Principal} }
 
 // one gives all that is known of one call.
 func (r recorded) one(ctx context.Context, q *page.Query, a *asked) (any, error) {

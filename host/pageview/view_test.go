@@ -96,7 +96,8 @@ func TestActions(t *testing.T) {
 // Of a gateway somebody who does not act for others sees what is theirs alone, and no other workbench of the machine.
 func TestSeenOfAGateway(t *testing.T) {
 	boxes := []status.Toolbox{{Name: "shop"}, {Name: "other"}}
-	own := status.Workbench{PID: 7, Dir: "/secret", Front: status.Front{Sessions: []status.Session{{User: "ada", Toolboxes: boxes}, {User: "bob", Toolboxes: boxes}}}}
+	own := status.Workbench{PID: 7, Dir: "/secret", Front: status.Front{Sessions: []status.Session{{User: "ada", Toolboxes: boxes}, {User: "bob", Toolboxes: boxes}},
+		Calls: []status.Calls{{Toolbox: "shop"}}}}
 	v := New(Options{Way: page.ByToken})
 	v.Begin(fakeFront{}, func() status.Workbench { return own })
 	errEnough := errors.New("enough")
@@ -116,7 +117,7 @@ func TestSeenOfAGateway(t *testing.T) {
 		if _, err := v.actions(&Options{Approvals: approval.New("1-"), Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
 			t.Errorf("%s: got %v, want to be told", tt.who.Name, err)
 		}
-		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret {
+		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret || (len(seen[0].Calls) > 0) != tt.secret {
 			t.Errorf("%s: got %+v", tt.who.Name, seen)
 		}
 		if others := func(b status.Toolbox) bool { return b.Name == "other" }; slices.ContainsFunc(seen[0].Sessions[0].Toolboxes, others) != tt.secret {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/ring"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 )
@@ -99,6 +100,10 @@ func (l *Log) End(c *Call, note func(c *Call)) {
 
 // Filter says which calls are wanted. The zero Filter wants all.
 type Filter struct {
+	// Viewer is who asks, and sees no calls but those that they may. It does not leave the process; nil is who may see all.
+	// All else is a choice among what the viewer may see, in whatever case it is written.
+	Viewer *principal.Principal
+
 	Toolbox, Server, Tool string
 	User, Session         string
 	Failed                bool
@@ -110,9 +115,15 @@ type Filter struct {
 // its name.
 func (f *Filter) Wants(c *Call) bool {
 	is := func(want, got string) bool { return want == "" || strings.EqualFold(want, got) }
-	return is(f.Toolbox, c.Toolbox) && is(f.Server, c.Server) && is(f.User, c.User) && is(f.Session, c.Session) &&
+	return mayBeSeen(c, f.Viewer) && is(f.Toolbox, c.Toolbox) && is(f.Server, c.Server) && is(f.User, c.User) && is(f.Session, c.Session) &&
 		(f.Tool == "" || strings.Contains(strings.ToLower(c.Tool), strings.ToLower(f.Tool))) &&
 		(!f.Failed || c.Failed()) && !c.Time.Before(f.Since)
+}
+
+// mayBeSeen reports whether somebody may see a call: an administrator those of everybody, all others their own, and
+// either only in toolboxes that they may use.
+func mayBeSeen(c *Call, by *principal.Principal) bool {
+	return by == nil || (by.Admin || c.User == by.Name) && by.May(c.Toolbox)
 }
 
 // Calls gives the calls that are kept and then those that are under way, the oldest first.

@@ -192,6 +192,63 @@ func TestFaultF9_StreamIsCut(t *testing.T) {
 	}
 }
 
+// What a server says when it is asked to go on with a stream that broke off says nothing about the call, which it had
+// taken.
+func TestFaultF9_StreamIsNotResumed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInternalServerError} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			r := (&badremote{take: func(w http.ResponseWriter, req *http.Request, r request) bool {
+				if req.Method == http.MethodGet && req.Header.Get("Last-Event-ID") != "" {
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(status)
+					return true
+				}
+				if r.isFault() {
+					raw(w, "18\r\nid: 1\nretry: 10\ndata: \n\n\r\n", false)
+				}
+				return r.isFault()
+			}}).serve(t)
+			b := newRemoteBed(t, r, setup{})
+			got := b.fault()
+			b.fails(got, `"sick"`, "the connection was lost before the reply", fmt.Sprintf("HTTP %d", status), "whether the request was carried out is unknown")
+			if strings.Contains(got.text, "its url") {
+				t.Errorf("got %q, want no advice about the url of a server that was reached", got.text)
+			}
+			if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable { // else it wants to be left alone
+				b.works()
+			}
+			if got := r.count("tool fault"); got != 1 {
+				t.Errorf("the call came %d times, want once", got)
+			}
+		})
+	}
+}
+
+// An HTTP error may have a JSON-RPC error that names no request as its body: the call gets its words, and whether it was
+// carried out is known as for any other HTTP error.
+func TestFaultF11_ErrorWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{``, `"id":null,`, `"id":"server-error",`} {
+		for status, unknown := range map[int]bool{403: false, 400: false, 413: false, 500: true} {
+			t.Run(fmt.Sprint(status, id), func(t *testing.T) {
+				r := fault(func(w http.ResponseWriter, _ *http.Request, _ request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, `{"jsonrpc":"2.0",`+id+`"error":{"code":-32000,"message":"a forbidden thing"}}`)
+				}).serve(t)
+				b := newRemoteBed(t, r, setup{})
+				got := b.fault()
+				b.fails(got, `"sick"`, fmt.Sprintf("HTTP %d", status), "a forbidden thing")
+				if strings.Contains(got.text, "unknown") != unknown {
+					t.Errorf("got %q, want it unknown whether it was carried out: %v", got.text, unknown)
+				}
+				b.works()
+			})
+		}
+	}
+}
+
 // endless writes a text until the client goes.
 func endless(w http.ResponseWriter, req *http.Request, first, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -135,6 +135,9 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	}
 	if err := l.take(ctx, resp, id); err != nil {
 		_ = resp.Body.Close() // nobody who waits for the error waits for its end
+		if resp.StatusCode < 300 {
+			err = remote.Taken(err)
+		}
 		return err
 	}
 	remote.Finish(resp.Body)
@@ -193,10 +196,20 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	if resp.StatusCode == http.StatusBadRequest {
 		l.doubt(&m)
 	}
-	if resp.StatusCode >= 300 && id != 0 && string(m.Bytes(m.ID)) == "null" {
-		return ReplyError("the request", &m)
+	if number, ok := Number(m.Bytes(m.ID)); resp.StatusCode >= 300 && id != 0 && (!ok || number != id) {
+		return refusedWith(resp.StatusCode, &m)
 	}
 	return l.receive(&m, id)
+}
+
+// refusedWith words an HTTP error whose body is a JSON-RPC error that names no request, or another (specification
+// 2025-11-25, transports, "Sending Messages to the Server").
+func refusedWith(status int, m *wire.Message) error {
+	err := fmt.Errorf("HTTP %d %s: %w", status, http.StatusText(status), ReplyError("the request", m))
+	if status/100 == 4 {
+		err = remote.Unreached(err)
+	}
+	return err
 }
 
 // doubt drains the link if a failure can mean that the server was replaced by one of another era, so that it is asked
@@ -219,6 +232,9 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 			token = text // which the connection says is wrong
 		}
 		if number, ok := Number([]byte(token)); !ok || number != id {
+			if token == "" {
+				token = "of no id"
+			}
 			return fmt.Errorf("answered with the reply to another request, %s", foreign.NewName(token))
 		}
 	}

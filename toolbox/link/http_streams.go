@@ -36,9 +36,12 @@ func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error 
 	}
 	for tries := 0; !done && s.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && !l.session.era().IsStateless(); tries++ {
 		before := s.last
-		if done, err = l.resume(ctx, &s, take); errors.As(err, new(*remote.StatusError)) {
-			break // it keeps no streams
+		var again error
+		done, again = l.resume(ctx, &s, take)
+		if refused, ok := errors.AsType[*remote.StatusError](again); ok { // it keeps no streams
+			return fmt.Errorf("the connection was lost before the reply, and its stream cannot be taken up again: HTTP %d", refused.Status)
 		}
+		err = again
 		if s.last != before {
 			tries = 0
 		}

@@ -24,11 +24,19 @@ type unreachedError struct{ error }
 
 func (e unreachedError) Unwrap() error { return e.error }
 
+// Taken words that a request failed because of err after the server had begun to answer it: whatever else err is, the
+// request may have been carried out.
+func Taken(err error) error { return takenError{err} }
+
+type takenError struct{ error }
+
+func (e takenError) Unwrap() error { return e.error }
+
 // IsUndone reports whether a request that failed with err was certainly not carried out, because it did not get there
 // or was refused.
 func IsUndone(err error) bool {
 	var status *StatusError
-	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
+	return !errors.As(err, new(takenError)) && (errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero()))
 }
 
 // saysTLS reports whether an error of a request without TLS is what comes of sending it to a server that speaks TLS.

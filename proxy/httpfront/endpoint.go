@@ -218,7 +218,7 @@ func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post
 	case responseBroken:
 		c.Abandon(scope, id)
 	case responseNone:
-		return e.unanswered(w, c)
+		return e.unanswered(w, c, id)
 	}
 	return nil
 }
@@ -261,22 +261,25 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x
 	// Clients of earlier revisions would take the empty event for a message.
 	p.streams, p.prime = c.streams, c.Revision() >= mcp.ProtocolVersion20251125
 	c.Prepare(context.WithoutCancel(r.Context()), x.MethodName)
+	id := bytes.Clone(x.Bytes(x.ID))
 	c.Handle(&x.Request, p, 0)
 	p.handled()
 	if e.respond(w, r, p) == responseNone {
-		return e.unanswered(w, c)
+		return e.unanswered(w, c, id)
 	}
 	return nil
 }
 
 // unanswered serves the end of a request that has no reply: cancelled by its client, which waits for none, or by the
-// end of the session.
-func (e *endpoint) unanswered(w http.ResponseWriter, c *client) *refusal {
+// end of the session or the program. What was let in may have been carried out, so that nothing of the answer has a
+// client or a proxy make the request again.
+func (e *endpoint) unanswered(w http.ResponseWriter, c *client, id []byte) *refusal {
+	const unknown = "; whether the request was carried out is unknown"
 	switch {
 	case e.clients.isClosing():
-		return refuseClosing()
+		return &refusal{status: http.StatusOK, id: id, error: wire.Error{Code: wire.CodeInternal, Message: "workbench is shutting down" + unknown}}
 	case c.Ended():
-		return refuse(http.StatusNotFound, "the session ended before the request was answered")
+		return refuse(http.StatusNotFound, "the session ended before the request was answered"+unknown)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
@@ -298,7 +301,7 @@ func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, v visit) *refu
 	}
 	defer e.clients.release(c)
 	st, rd := c.streams.standing, newReader()
-	var after uint64
+	after := st.unread()
 	if id := strings.TrimSpace(r.Header.Get(mcp.HeaderLastEventID)); id != "" {
 		var err error
 		if st, after, err = c.streams.resume(id); err != nil {

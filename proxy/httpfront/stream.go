@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ type stream struct {
 	events  []event
 	size    int // bytes in events
 	last    uint64
+	given   uint64 // the last event that was written to some reader
 	over    bool
 	dropped int
 	reader  *reader
@@ -124,7 +126,7 @@ func (st *stream) appendLocked(msg []byte) {
 func (st *stream) trimLocked() {
 	for len(st.events) > 1 && st.size > maxKept {
 		first := st.events[0]
-		unread := st.reader == nil || first.seq > st.reader.at
+		unread := st.isUnreadLocked(first)
 		if st.reader != nil && unread {
 			return
 		}
@@ -142,16 +144,34 @@ func (st *stream) trimLocked() {
 }
 
 func (st *stream) awaitsLocked(msg []byte) bool {
-	for _, e := range st.events {
-		if (st.reader == nil || e.seq > st.reader.at) && bytes.Equal(e.msg, msg) {
-			return true
-		}
+	return slices.ContainsFunc(st.events, func(e event) bool { return st.isUnreadLocked(e) && bytes.Equal(e.msg, msg) })
+}
+
+// isUnreadLocked reports whether an event is still to be given to the reader, or to the first that comes.
+func (st *stream) isUnreadLocked(e event) bool {
+	if st.reader == nil {
+		return e.seq > st.given
 	}
-	return false
+	return e.seq > st.reader.at
 }
 
 func isListChanged(msg []byte) bool {
 	return len(msg) < 100 && bytes.Contains(msg, []byte(`/list_changed"`))
+}
+
+// unread is the event behind which a client begins to read that does not say where it was: what was written to it before
+// comes again only to those that say so (specification 2025-11-25, transports, "Multiple Connections").
+func (st *stream) unread() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.given
+}
+
+// wrote takes note that a reader was written the events up to one.
+func (st *stream) wrote(last uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.given = max(st.given, last)
 }
 
 // attach makes rd the one reader of the stream, from the event after the given one on. A connection that read it before
@@ -235,6 +255,9 @@ func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, 
 		}
 		if out.send() != nil {
 			return false
+		}
+		if n := len(events); n > 0 {
+			st.wrote(events[n-1].seq)
 		}
 		if over {
 			return true

@@ -3,7 +3,9 @@ package httpfront_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -330,5 +332,61 @@ func TestHTTPShutdownOfHangingCall(t *testing.T) {
 	}
 	if got := call.rest(); len(got) != 0 {
 		t.Errorf("the call had %q", got)
+	}
+}
+
+// A call that may have been carried out when the program ends is answered so that nobody makes it again.
+func TestHTTPShutdownOfSilentCall(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			h := newHolder()
+			w := newWeb(t, oneBox, webOptions{inside: h.make, http: httpfront.Options{Drain: time.Millisecond}})
+			body := `{"jsonrpc":"2.0","id":"once","method":"tools/call","params":{"name":"hold","arguments":{}}}`
+			header := []string{w.begin("/mcp/box", "2025-11-25")}
+			if era == "modern" {
+				body, header = modernCall(7, "hold", `{}`, "")
+				body = strings.Replace(strings.Replace(body, `"id":7`, `"id":"once"`, 1), `,"progressToken":7`, "", 1)
+			}
+			type answer struct {
+				status int
+				header http.Header
+				text   string
+			}
+			got := make(chan answer, 1)
+			go func() {
+				resp := w.do(context.Background(), "POST", "/mcp/box", body, header...)
+				defer resp.Body.Close()
+				text, _ := io.ReadAll(resp.Body) // what is missing of it is seen below
+				got <- answer{resp.StatusCode, resp.Header, string(text)}
+			}()
+			<-h.began
+			if err := w.stop(); err != nil {
+				t.Errorf("Serve: %v", err)
+			}
+			a := <-got
+			if a.status != http.StatusOK || a.header.Get("Retry-After") != "" || !strings.Contains(a.text, `"id":"once"`) || !strings.Contains(a.text, "whether the request was carried out is unknown") {
+				t.Errorf("got %d %v %s, want an error that says what is not known", a.status, a.header, a.text)
+			}
+		})
+	}
+}
+
+// What was given on a GET stream is not given again to a client that does not say where it was.
+func TestHTTPGivenOnce(t *testing.T) {
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"inside","args":["resources=x:1"]}}}}}`, webOptions{})
+	session := w.begin("/mcp/box", "2025-11-25")
+	w.status("POST", "/mcp/box", `{"jsonrpc":"2.0","id":9,"method":"resources/subscribe","params":{"uri":"x:1"}}`, session)
+	w.status("POST", "/mcp/box", callOf(10, "update", `{"text":"x:1"}`), session)
+	one := w.open("GET", "/mcp/box", "", session)
+	one.want("resources/updated")
+	w.status("POST", "/mcp/box", callOf(11, "add_tool", `{"text":"a"}`), session) // by whose news the one before was written
+	one.want("tools/list_changed")
+	two := w.open("GET", "/mcp/box", "", session)
+	one.rest()
+	w.status("DELETE", "/mcp/box", "", session)
+	for _, got := range two.rest() {
+		if strings.Contains(got, "resources/updated") {
+			t.Errorf("got %s again", got)
+		}
 	}
 }

@@ -19,8 +19,8 @@ type hookDoor struct {
 	places chan struct{} // of requests that are worked on at the same time
 }
 
-// maxHooks is how many requests for runs are worked on at the same time, and hookTime how long one may wait and be
-// read.
+// maxHooks is how many requests for runs are worked on at the same time, and hookTime how long one may take to be read,
+// and then wait.
 const (
 	maxHooks = 8
 	hookTime = 10 * time.Second
@@ -35,6 +35,18 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "requests for runs are sent by POST", http.StatusMethodNotAllowed)
 		return
 	}
+	// Anybody may send a request, and take their time: it has no place before it is there.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(hookTime)) // A connection without deadlines is a test's.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, runs.MaxHook))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "the body has more than 65536 bytes", http.StatusRequestEntityTooLarge)
+		return
+	case err != nil:
+		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		return
+	}
 	wait := time.NewTimer(hookTime)
 	defer wait.Stop()
 	select {
@@ -45,17 +57,6 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-wait.C:
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, "too many requests at a time", http.StatusServiceUnavailable)
-		return
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(hookTime)) // A connection without deadlines is a test's.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, runs.MaxHook))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		http.Error(w, "the body has more than 65536 bytes", http.StatusRequestEntityTooLarge)
-		return
-	case err != nil:
-		http.Error(w, "the body could not be read", http.StatusBadRequest)
 		return
 	}
 	if !d.take(r, strings.TrimPrefix(r.URL.Path, runs.HookPath), body) {

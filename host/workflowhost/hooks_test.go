@@ -1,13 +1,18 @@
 package workflowhost
 
 import (
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -75,6 +80,40 @@ func TestHookDoor(t *testing.T) {
 	} {
 		if code := send(tt.method, tt.path, tt.body); code != tt.want {
 			t.Errorf("%s %s: got %d, want %d", tt.method, tt.path, code, tt.want)
+		}
+	}
+}
+
+// Whoever sends no more than the beginning of a request takes no place from others.
+func TestSlowHooks(t *testing.T) {
+	host := New(Options{})
+	host.made[""] = workflowsrv.New(workflowsrv.Options{})
+	door := httptest.NewServer(host.Hooks())
+	t.Cleanup(door.Close)
+	slow := make([]net.Conn, 4*maxHooks)
+	for i := range slow {
+		conn, err := net.Dial("tcp", door.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST /hooks/x.y HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		slow[i] = conn
+	}
+	resp, err := http.Post(door.URL+"/hooks/x.y", "", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Errorf("got %s, want it taken", resp.Status)
+	}
+	for _, conn := range slow {
+		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if n, err := conn.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("got %d bytes and %v for a request that is not there yet: the other one waited for it", n, err)
 		}
 	}
 }

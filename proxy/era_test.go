@@ -397,3 +397,33 @@ func TestFaultH2_ErasDoNotLeak(t *testing.T) {
 		}
 	}
 }
+
+// A modern server's output schema may be of anything, and what it gives then too. Clients of the legacy era would refuse
+// all tools for the one, and a result for the other.
+func TestOutputOfAnything(t *testing.T) {
+	const (
+		schema = `"outputSchema":{"type":"array","items":{"type":"integer"}}`
+		result = `{"resultType":"complete","content":[{"type":"text","text":"[1]"}],"structuredContent":[1]}`
+	)
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			server := mcptest.Server{Modern: true, Tools: []string{`{"name":"result","inputSchema":{"type":"object"},` + schema + `}`}}
+			c := dial(t, true, map[string]*mcptest.Server{"s": &server})
+			with := ""
+			if era == "legacy" {
+				c.initialize()
+			} else {
+				with = "," + meta("")
+			}
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":1%s}}`, with)
+			if got := c.hear(`"id":1,`); !strings.Contains(got, `"box__s__result"`) || strings.Contains(got, schema) != (era == "modern") {
+				t.Errorf("got %s", got)
+			}
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__s__result","arguments":{"result":`+result+`}%s}}`, with)
+			got := c.hear(`"id":2,`)
+			if !strings.Contains(got, `"text":"[1]"`) || strings.Contains(got, `"structuredContent":[1]`) != (era == "modern") {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}

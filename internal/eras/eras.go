@@ -93,14 +93,22 @@ func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	return without(raw, result, text)
 }
 
-// ResultToLegacy gives the edits that make a modern server's result one of the legacy era.
+// ResultToLegacy gives the edits that make a modern server's result one of the legacy era, whose structured content is
+// an object: what is other stands in the content too, as text.
 func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	names := []string{"resultType", "ttlMs", "cacheScope"}
 	if !cacheable {
 		names = names[:1]
 	}
+	var at [2]wire.Span
+	if wire.Find(raw, result, []string{"_meta", "structuredContent"}, at[:]) != nil {
+		at = [2]wire.Span{}
+	}
+	meta, structured := at[0], at[1]
+	if structured.Present() && !isObject(raw, structured) {
+		names = append(names, "structuredContent")
+	}
 	edits := without(raw, result, nil, names...)
-	meta, _ := wire.FindPath(raw, result, "_meta")
 	return sorted(append(edits, without(raw, meta, nil, ServerInfo)...))
 }
 

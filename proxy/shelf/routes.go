@@ -26,7 +26,7 @@ type Routes struct {
 	// SharePages says that several servers have apps, so that the pages which results name may be one for another.
 	SharePages bool
 	Steady     Lists // of clients whose lists do not change as a side effect of a call
-	Changing   Lists // of those that see them change
+	Changing   Lists // of those that see them change, who are of the legacy era
 	spaces     *naming.Spaces
 }
 
@@ -66,7 +66,7 @@ func (st *stock) build() *Routes {
 			for _, b := range boxes {
 				items = append(items, st.offered(b, k, changing)...)
 			}
-			return st.render(r.Places, k, items, names)
+			return st.render(r.Places, k, items, names, changing)
 		}
 		return Lists{
 			toolbox.Tools:     list(toolbox.Tools, st.all, r.tools.Shown),
@@ -203,7 +203,7 @@ func (r *Routes) Mirrored(name string) *mcp.Tool {
 }
 
 // render makes the JSON array of one list: the items' own bytes, with the name replaced where the client sees another.
-func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, names map[naming.Identity]string) []byte {
+func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, names map[naming.Identity]string, legacy bool) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range st.Meta {
@@ -223,8 +223,9 @@ func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, 
 			edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
 		}
 		if k == toolbox.Tools {
-			if it.Server.LargeResults().Do == config.LargePreview {
-				// A client that knows the schema of structured content would refuse a preview, which has none.
+			if it.Server.LargeResults().Do == config.LargePreview || legacy && it.AnyOutput {
+				// A client that knows the schema of structured content would refuse a preview, which has none, and one of
+				// the legacy era all of a list that has a schema of no object.
 				edits = append(edits, eras.Without(it.Raw, wire.Whole(it.Raw), "outputSchema")...)
 			}
 			edits = append(edits, p.PageEdits(it.Server, it.Raw, wire.Whole(it.Raw))...)

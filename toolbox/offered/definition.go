@@ -12,20 +12,31 @@ import (
 // should be. Such a member is left out, at the depth where it is; of a schema as much is kept as can be; an input schema
 // that is none becomes that of any arguments; and the schemas true and false of a property, which not every revision has,
 // become the objects that say the same.
-func mended(raw []byte) ([]byte, bool) {
+//
+// An output schema of anything is kept, as revision 2026-07-28 has it (SEP-2106); anyOutput reports that it is of no
+// object, which the earlier ones do not have.
+func mended(raw []byte) (tool []byte, changed, anyOutput bool) {
 	whole := wire.Whole(raw)
-	out, changed, takes := []byte{'{'}, false, false
+	out, takes := []byte{'{'}, false
 	for key, val := range wire.Members(raw, whole) {
 		name, _ := wire.Unquote(raw[key.Start:key.End])
 		value, ok := raw[val.Start:val.End], true
 		switch name {
 		case "title", "description":
 			ok = value[0] == '"'
-		case "inputSchema", "outputSchema":
-			takes = takes || name == "inputSchema"
+		case "inputSchema":
 			var edited bool
-			value, edited, ok = mendedSchema(raw, val, name == "inputSchema")
-			changed = changed || edited
+			value, edited = mendedSchema(raw, val)
+			takes, changed = true, changed || edited
+		case "outputSchema":
+			if ok = isObject(value); !ok {
+				break
+			}
+			if anyOutput = !saysObject(raw, val); !anyOutput {
+				var edited bool
+				value, edited = mendedSchema(raw, val)
+				changed = changed || edited
+			}
 		case "annotations":
 			value = only(raw, val, func(key string, v []byte) bool {
 				if key == "title" {
@@ -56,18 +67,31 @@ func mended(raw []byte) ([]byte, bool) {
 		out, changed = appendMember(out, []byte(`"inputSchema"`), []byte(`{"type":"object"}`)), true
 	}
 	if !changed {
-		return raw, false
+		return raw, false, anyOutput
 	}
-	return append(out, '}'), true
+	return append(out, '}'), true, anyOutput
 }
 
-// mendedSchema gives the schema at in as one of an object, and reports whether it was edited; ok is false for an output
-// schema that is of none. Whoever writes an input schema of something else, or of nothing that is said, means an object.
-func mendedSchema(raw []byte, in wire.Span, input bool) (schema []byte, edited, ok bool) {
-	const object = `"object"`
+const object = `"object"` // the type that a schema of an object says
+
+// saysObject reports whether the schema at in is of an object: by its type or, where it has none, its properties.
+func saysObject(raw []byte, in wire.Span) bool {
+	var at [2]wire.Span
+	if wire.Find(raw, in, []string{"type", "properties"}, at[:]) != nil {
+		return false
+	}
+	if kind := at[0]; kind.Present() {
+		return string(raw[kind.Start:kind.End]) == object
+	}
+	return at[1].Present()
+}
+
+// mendedSchema gives the schema at in as one of an object, and reports whether it was edited. Whoever writes an input
+// schema of something else, or of nothing that is said, means an object.
+func mendedSchema(raw []byte, in wire.Span) (schema []byte, edited bool) {
 	var at [3]wire.Span
 	if raw[in.Start] != '{' || wire.Find(raw, in, []string{"type", "properties", "required"}, at[:]) != nil {
-		return []byte(`{"type":"object"}`), true, input
+		return []byte(`{"type":"object"}`), true
 	}
 	out := []byte{'{'}
 	kind, props, required := at[0], at[1], at[2]
@@ -79,9 +103,6 @@ func mendedSchema(raw []byte, in wire.Span, input bool) (schema []byte, edited, 
 		switch val {
 		case kind:
 			if string(value) != object {
-				if !input {
-					return nil, false, false
-				}
 				value, edited = []byte(object), true
 			}
 		case props:
@@ -94,9 +115,9 @@ func mendedSchema(raw []byte, in wire.Span, input bool) (schema []byte, edited, 
 		}
 	}
 	if !edited {
-		return raw[in.Start:in.End], false, true
+		return raw[in.Start:in.End], false
 	}
-	return append(out, '}'), true, true
+	return append(out, '}'), true
 }
 
 // mendedProperties gives the object at in with a schema for each property, nil for what is no object.
@@ -125,23 +146,13 @@ func mendedProperties(raw []byte, in wire.Span) []byte {
 func texts(raw []byte, in wire.Span) []byte {
 	kept, all := []byte{'['}, raw[in.Start] == '['
 	for name := range wire.Elements(raw, in) {
-		text := raw[name.Start:name.End]
-		if text[0] != '"' {
+		if text := raw[name.Start:name.End]; text[0] == '"' {
+			kept = append(wire.Comma(kept), text...)
+		} else {
 			all = false
-			continue
 		}
-		if len(kept) > 1 {
-			kept = append(kept, ',')
-		}
-		kept = append(kept, text...)
 	}
-	switch {
-	case all:
-		return raw[in.Start:in.End]
-	case len(kept) == 1:
-		return nil
-	}
-	return append(kept, ']')
+	return remaining(raw, in, kept, all, ']')
 }
 
 func isObject(value []byte) bool { return value[0] == '{' }
@@ -156,13 +167,18 @@ func only(raw []byte, in wire.Span, good func(key string, val []byte) bool) []by
 			all = false
 		}
 	}
+	return remaining(raw, in, kept, all, '}')
+}
+
+// remaining gives what was kept of the value at in: its own bytes if that is all of it, nil if it is nothing.
+func remaining(raw []byte, in wire.Span, kept []byte, all bool, end byte) []byte {
 	switch {
 	case all:
 		return raw[in.Start:in.End]
 	case len(kept) == 1:
 		return nil
 	}
-	return append(kept, '}')
+	return append(kept, end)
 }
 
 func appendMember(object, key, value []byte) []byte {

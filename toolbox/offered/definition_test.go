@@ -1,6 +1,9 @@
 package offered
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFaultG92_DefinitionMended(t *testing.T) {
 	for _, tt := range []struct{ name, raw, want string }{
@@ -28,7 +31,9 @@ func TestFaultG92_DefinitionMended(t *testing.T) {
 		{"required, in part", `{"inputSchema":{"type":"object","required":["a",1,"b"]}}`, `{"inputSchema":{"type":"object","required":["a","b"]}}`},
 		{"a property that is none", `{"inputSchema":{"type":"object","properties":{"p":null,"q":{"type":"string"}}}}`,
 			`{"inputSchema":{"type":"object","properties":{"p":{},"q":{"type":"string"}}}}`},
-		{"an output schema of a list", `{"inputSchema":{"type":"object"},"outputSchema":{"type":"array"}}`, `{"inputSchema":{"type":"object"}}`},
+		{"an output schema of anything, a list", `{"inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":true}}`, ""},
+		{"an output schema of anything, one of several", `{"outputSchema":{"oneOf":[{"type":"string"},{"type":"null"}]},"inputSchema":{"type":"object"}}`, ""},
+		{"an output schema that is none", `{"inputSchema":{"type":"object"},"outputSchema":[]}`, `{"inputSchema":{"type":"object"}}`},
 		{"an output schema without a type", `{"inputSchema":{"type":"object"},"outputSchema":{"properties":{"p":{}}}}`,
 			`{"inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"p":{}}}}`},
 		{"one bad hint", `{"inputSchema":{"type":"object"},"annotations":{"title":"t","readOnlyHint":true,"destructiveHint":null}}`,
@@ -38,13 +43,13 @@ func TestFaultG92_DefinitionMended(t *testing.T) {
 		{"a hint in words", `{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}`,
 			`{"name":"a","inputSchema":{"type":"object"}}`},
 	} {
-		got, changed := mended([]byte(tt.raw))
+		got, changed, anyOutput := mended([]byte(tt.raw))
 		want := tt.want
 		if want == "" {
 			want = tt.raw
 		}
-		if string(got) != want || changed != (tt.want != "") {
-			t.Errorf("%s: got %s, %v, want %s", tt.name, got, changed, want)
+		if string(got) != want || changed != (tt.want != "") || anyOutput != strings.HasPrefix(tt.name, "an output schema of any") {
+			t.Errorf("%s: got %s, %v, %v, want %s", tt.name, got, changed, anyOutput, want)
 		}
 	}
 }

@@ -74,17 +74,19 @@ type Item struct {
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
 	KeySpan wire.Span
-	mended  bool      // the server gave it otherwise, see mended
-	as      *reshaped // it is offered otherwise than the server has it; nil if it is not
+	// AnyOutput says that the output schema of a tool is of no object, which the legacy era does not have.
+	AnyOutput bool
+	mended    bool      // the server gave it otherwise, see mended
+	as        *reshaped // it is offered otherwise than the server has it; nil if it is not
 }
 
 // newItem copies an entry of a list; it reports false for one that has no name.
 func newItem(raw []byte, kind Kind) (Item, bool) {
 	_, key := kind.Method()
 	var out [1]wire.Span
-	raw, changed := bytes.Clone(raw), false
+	raw, changed, anyOutput := bytes.Clone(raw), false, false
 	if kind == Tools && raw[0] == '{' {
-		raw, changed = mended(raw)
+		raw, changed, anyOutput = mended(raw)
 	}
 	if raw[0] != '{' || wire.Find(raw, wire.Whole(raw), []string{key}, out[:]) != nil || !out[0].Present() {
 		return Item{}, false
@@ -93,7 +95,7 @@ func newItem(raw []byte, kind Kind) (Item, bool) {
 	if !ok || name == "" {
 		return Item{}, false
 	}
-	return Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: changed}, true
+	return Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], AnyOutput: anyOutput, mended: changed}, true
 }
 
 // Kept gives a list that was kept, as far as there is room.

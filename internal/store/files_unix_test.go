@@ -99,3 +99,33 @@ func TestFaultG47_StoreIsAPipe(t *testing.T) {
 		within(t, "opening with a pipe for "+suffix, opened)
 	}
 }
+
+// A store that is taken away while it is open stores nothing any more: it would be lost.
+func TestTakenAwayWhileOpen(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]bool{"removed": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, path, store.Options{})
+			at := begin(t, s).Conversation
+			say(t, s, at, "one")
+			if err := os.Rename(path, path+".away"); err != nil {
+				t.Fatal(err)
+			}
+			if replace {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var failed *store.WriteError
+			if err := s.Try(t.Context()); !errors.As(err, &failed) || !strings.Contains(err.Error(), "nothing was stored") {
+				t.Errorf("got %v, want that nothing was stored", err)
+			}
+			if err := os.Rename(path+".away", path); err != nil {
+				t.Fatal(err)
+			}
+			say(t, s, at, "two")
+		})
+	}
+}

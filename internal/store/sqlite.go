@@ -40,6 +40,7 @@ type sqliteDB struct {
 	warn     func(error)
 	wal      bool
 	presence *presence
+	file     os.FileInfo // that was opened for writing
 	reads    *sql.DB
 	writer   *writer
 	readOnly error // why nothing is written; nil: it is
@@ -290,8 +291,21 @@ func (d *sqliteDB) connectWriter(ctx context.Context, suspect bool) error {
 		}
 		d.readOnly = newer
 	}
+	if d.file, err = os.Stat(d.path); err != nil {
+		w.disconnect()
+		return err
+	}
 	d.writer = w
 	return nil
+}
+
+// inPlace fails if the store is not where it was opened any more: SQLite would go on with a file that nobody finds.
+func (d *sqliteDB) inPlace() error {
+	info, err := os.Stat(d.path)
+	if err == nil && !os.SameFile(info, d.file) {
+		err = errors.New("another file has taken its place")
+	}
+	return err
 }
 
 // openReadOnly opens a store that cannot be written.

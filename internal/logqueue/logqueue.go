@@ -21,6 +21,7 @@ type Writer struct {
 	lost func(n int) []byte
 	wake chan struct{} // holds something if there is something to do
 	done chan struct{} // closed when nothing more is written
+	torn bool          // the last line was written in part; of the goroutine that writes
 
 	mu      sync.Mutex
 	lines   [][]byte
@@ -79,16 +80,24 @@ func (w *Writer) next() bool {
 	w.lines, w.size, w.dropped = nil, 0, 0
 	w.mu.Unlock()
 	for i, line := range lines {
-		if _, err := w.out.Write(line); err != nil {
+		if !w.put(line) {
 			return w.drop(dropped + len(lines) - i)
 		}
 	}
-	if dropped > 0 {
-		if _, err := w.out.Write(w.lost(dropped)); err != nil {
-			return w.drop(dropped)
-		}
+	if dropped > 0 && !w.put(w.lost(dropped)) {
+		return w.drop(dropped)
 	}
 	return len(lines) > 0
+}
+
+// put writes a line, and reports whether all of it was written. What was written of another is a line of its own.
+func (w *Writer) put(line []byte) bool {
+	if w.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := w.out.Write(line)
+	w.torn = err != nil && (w.torn || n > 0) && (n == 0 || line[n-1] != '\n')
+	return err == nil
 }
 
 // drop counts n lines as dropped, and with them what came meanwhile: it is not to stand before the line that says so.

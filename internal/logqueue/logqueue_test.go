@@ -121,3 +121,43 @@ func TestWriterFails(t *testing.T) {
 		t.Errorf("got %q, want what was lost, then the next", got)
 	}
 }
+
+// full is a disk that takes some bytes of a line and no more, until there is room.
+type full struct {
+	sink
+	room int
+}
+
+func (f *full) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := f.room; n >= 0 {
+		f.room, f.failed = 0, f.failed+1
+		f.text.Write(line[:min(n, len(line))])
+		return min(n, len(line)), errors.New("full")
+	}
+	return f.text.Write(line)
+}
+
+// A line of which a part was written is not the beginning of the next one.
+func TestTornLine(t *testing.T) {
+	f := full{room: 3}
+	w := logqueue.New(&f, lost)
+	_, _ = w.Write([]byte("one line\n"))
+	until(t, func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.failed == 0 {
+			return false
+		}
+		f.room = -1
+		return true
+	})
+	_, _ = w.Write([]byte("has it try\n"))
+	until(t, func() bool { return len(f.String()) > 3 })
+	_, _ = w.Write([]byte("two\n"))
+	w.Close(time.Minute)
+	if got := f.String(); !strings.HasPrefix(got, "one\nlost 1") && !strings.HasPrefix(got, "one\nlost 2") || !strings.HasSuffix(got, "\ntwo\n") {
+		t.Errorf("got %q", got)
+	}
+}

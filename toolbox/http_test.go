@@ -126,6 +126,38 @@ func TestRemoteKeepsConnections(t *testing.T) {
 	}
 }
 
+// What a server says behind a reply, on the same stream, is heard.
+func TestRemoteSaysMore(t *testing.T) {
+	for name, tt := range remotes() {
+		if tt.remote.json || tt.transport == config.TransportSSE { // there is nothing behind a reply, or it is one stream for all
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			r := newFarServer(t, tt.remote)
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				if m == nil || !m.IsMethod("tools/call") {
+					return false
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\",\"content\":[]}}\n\n", m.Bytes(m.ID))
+				_ = http.NewResponseController(w).Flush()
+				fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+				return true
+			}
+			_, s := r.open(tt.transport, toolbox.Options{})
+			before := len(r.came("POST", "tools/list"))
+			if _, err := callTool(t, s, "odd", "{}"); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(time.Minute); len(r.came("POST", "tools/list")) == before; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("its list was not read again")
+				}
+			}
+		})
+	}
+}
+
 // A message may be written in several lines; it is handed on as one.
 func TestRemoteLineBreaks(t *testing.T) {
 	for name, tt := range remotes() {

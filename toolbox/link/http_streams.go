@@ -25,12 +25,12 @@ const streamWait = 2 * time.Second
 // follow reads the stream of a response until the reply to request id has come. A legacy server may close the stream
 // before that: it is then taken up again, after the time the server set, behind the last event (specification
 // 2025-11-25, transports, "Resumability and Redelivery").
-func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error {
+func (l *httpLink) follow(ctx context.Context, body io.ReadCloser, id uint64) error {
 	s := stream{retry: time.Second}
 	take := func(m *wire.Message) (done bool, err error) {
 		return id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure), l.receive(m, id)
 	}
-	done, err := s.read(sse.NewReader(body, l.max), l.r, take)
+	done, err := l.brought(&s, body, take)
 	if errors.Is(err, sse.ErrTooLong) {
 		return err // it would come again
 	}
@@ -68,7 +68,19 @@ func (l *httpLink) resume(ctx context.Context, s *stream, take func(*wire.Messag
 	if !bringsEvents(resp) {
 		return false, l.refused(resp)
 	}
-	return s.read(sse.NewReader(resp.Body, l.max), l.r, take)
+	return l.brought(s, resp.Body, take)
+}
+
+// brought hands on what a stream brings until take is done with it, and what stands behind that: a server may say there
+// too that a list has changed.
+func (l *httpLink) brought(s *stream, body io.ReadCloser, take func(*wire.Message) (bool, error)) (done bool, err error) {
+	events := sse.NewReader(body, l.max)
+	if done, err = s.read(events, l.r, take); done && err == nil {
+		late := time.AfterFunc(remote.EndTime, func() { _ = body.Close() })
+		defer late.Stop()
+		_, _ = s.read(events, l.r, all(l.r))
+	}
+	return done, err
 }
 
 // get asks for a stream of events, behind the event of an id if that is not "".

@@ -50,9 +50,9 @@ func (x *exchange) told(resp *http.Response, err error) (*http.Response, error) 
 	return resp, nil
 }
 
-// The end of a response that nothing more is wanted of is waited for so long, and so many bytes.
+// EndTime is how long the end of a response is waited for behind what was wanted of it, for endBytes at most.
 const (
-	endTime  = time.Second
+	EndTime  = time.Second
 	endBytes = 64 << 10
 )
 
@@ -60,7 +60,7 @@ const (
 // connection is not used again whose last response was not read whole: streams and mere notes of receipt end behind
 // what counts.
 func Finish(body io.ReadCloser) {
-	late := time.AfterFunc(endTime, func() { _ = body.Close() })
+	late := time.AfterFunc(EndTime, func() { _ = body.Close() })
 	defer late.Stop()
 	_, _ = io.CopyN(io.Discard, body, endBytes)
 	_ = body.Close()

@@ -2,12 +2,13 @@ package workflowhost
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -36,15 +37,10 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Anybody may send a request, and take their time: it has no place before it is there.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(hookTime)) // A connection without deadlines is a test's.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, runs.MaxHook))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		http.Error(w, "the body has more than 65536 bytes", http.StatusRequestEntityTooLarge)
-		return
-	case err != nil:
-		http.Error(w, "the body could not be read", http.StatusBadRequest)
+	body, err := reqbody.Read(w, r, nil, runs.MaxHook, hookTime)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		http.Error(w, fmt.Sprintf("%v (at most %d bytes)", err, runs.MaxHook), err.Status)
 		return
 	}
 	wait := time.NewTimer(hookTime)

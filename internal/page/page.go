@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -250,14 +250,12 @@ func cookieName(r *http.Request) string {
 
 // body reads the body of a request.
 func (p *Page) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(p.opts.MaxBody)))
+	body, err := reqbody.Read(w, r, nil, p.opts.MaxBody, bodyTime)
 	if err != nil {
-		fail(w, http.StatusRequestEntityTooLarge, "the request is too long, or did not arrive in time")
+		w.Header().Set("Connection", "close")
+		fail(w, err.Status, err.Error())
 		return nil, false
 	}
-	_ = control.SetReadDeadline(time.Time{})
 	return body, true
 }
 

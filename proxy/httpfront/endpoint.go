@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -151,34 +150,14 @@ func checkPost(r *http.Request) *refusal {
 
 // readBody reads the whole body into buf, within the limits of size and time.
 func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *refusal {
-	limit := e.maxBody
-	if r.ContentLength > int64(limit) {
-		return refuseLong()
+	body, err := reqbody.Read(w, r, (*buf)[:0], e.maxBody, bodyTime)
+	switch *buf = body; {
+	case err == nil:
+		return nil
+	case err.Status == http.StatusRequestEntityTooLarge:
+		return refuse(err.Status, "the message is too long (workbench serve --max-body allows more)")
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
-	// With a byte to spare the end is seen without growing.
-	b := slices.Grow((*buf)[:0], int(max(r.ContentLength, 511))+1)
-	for {
-		n, err := r.Body.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		*buf = b
-		switch {
-		case len(b) > limit:
-			return refuseLong()
-		case err == io.EOF:
-			_ = control.SetReadDeadline(time.Time{})
-			return nil
-		case err != nil:
-			return refuse(http.StatusRequestTimeout, "the body did not arrive in time")
-		case len(b) == cap(b):
-			b = slices.Grow(b, len(b))
-		}
-	}
-}
-
-func refuseLong() *refusal {
-	return refuse(http.StatusRequestEntityTooLarge, "the message is too long (workbench serve --max-body allows more)")
+	return refuse(err.Status, err.Error())
 }
 
 // respond writes the response to p.
@@ -211,14 +190,14 @@ func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post
 	}
 	p.listens = x.MethodName == "subscriptions/listen"
 	scope := e.scopes.Add(1)
-	id := bytes.Clone(x.Bytes(x.ID))
+	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, scope)
 	p.handled()
 	switch e.respond(w, r, p) {
 	case responseBroken:
-		c.Abandon(scope, id)
+		c.Abandon(scope, p.id)
 	case responseNone:
-		return e.unanswered(w, c, id)
+		return unanswered(w, c)
 	}
 	return nil
 }
@@ -261,24 +240,23 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x
 	// Clients of earlier revisions would take the empty event for a message.
 	p.streams, p.prime = c.streams, c.Revision() >= mcp.ProtocolVersion20251125
 	c.Prepare(context.WithoutCancel(r.Context()), x.MethodName)
-	id := bytes.Clone(x.Bytes(x.ID))
+	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, 0)
 	p.handled()
 	if e.respond(w, r, p) == responseNone {
-		return e.unanswered(w, c, id)
+		return unanswered(w, c)
 	}
 	return nil
 }
 
+// unknown ends the words for a request that has no reply. What was let in may have been carried out, so that nothing of
+// the answer has a client or a proxy make the request again.
+const unknown = "; whether the request was carried out is unknown"
+
 // unanswered serves the end of a request that has no reply: cancelled by its client, which waits for none, or by the
-// end of the session or the program. What was let in may have been carried out, so that nothing of the answer has a
-// client or a proxy make the request again.
-func (e *endpoint) unanswered(w http.ResponseWriter, c *client, id []byte) *refusal {
-	const unknown = "; whether the request was carried out is unknown"
-	switch {
-	case e.clients.isClosing():
-		return &refusal{status: http.StatusOK, id: id, error: wire.Error{Code: wire.CodeInternal, Message: "workbench is shutting down" + unknown}}
-	case c.Ended():
+// end of the session.
+func unanswered(w http.ResponseWriter, c *client) *refusal {
+	if c.Ended() {
 		return refuse(http.StatusNotFound, "the session ended before the request was answered"+unknown)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/servercard"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -48,6 +49,7 @@ func New(root *proxy.Proxy, opts Options) (*Front, error) {
 
 // ServeHTTP serves one request.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	reqbody.Await(w, r, bodyTime)
 	commands := strings.HasPrefix(r.URL.Path, "/commands/") && f.opts.Commands != nil
 	if strings.HasPrefix(r.RequestURI, "/") && f.probe(w, r, commands) {
 		return

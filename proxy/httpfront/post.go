@@ -19,8 +19,10 @@ type post struct {
 	visit
 	buffers  *wire.Buffers
 	exchange exchange
-	body     *[]byte  // that the exchange was read from
-	streams  *streams // nil in the modern era
+	body     *[]byte     // that the exchange was read from
+	id       []byte      // of the request
+	closing  func() bool // whether the program ends
+	streams  *streams    // nil in the modern era
 	prime    bool
 	listens  bool // it lasts until somebody ends it; a call is finished that was let in
 	reader   reader
@@ -63,8 +65,11 @@ func (p *post) Behind() bool {
 	return p.stream != nil && p.stream.behind()
 }
 
-// Finish implements proxy.Outlet.
+// Finish implements proxy.Outlet. A request that has no reply because the program ends is answered with that.
 func (p *post) Finish(reply []byte) {
+	if reply == nil && p.id != nil && p.closing() {
+		reply = wire.AppendError(nil, p.id, wire.CodeInternal, "workbench is shutting down"+unknown, nil)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -265,4 +266,33 @@ func FuzzHTTPHeader(f *testing.F) {
 
 func plain(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+}
+
+// waited is a connection that takes note of how long the rest of a request is waited for.
+type waited struct {
+	*httptest.ResponseRecorder
+	until []time.Time
+}
+
+func (w *waited) SetReadDeadline(at time.Time) error {
+	w.until = append(w.until, at)
+	return nil
+}
+
+// Whatever a request is for, the body that it announces is not waited for without end.
+func TestBodyIsAwaited(t *testing.T) {
+	h, err := newFront(httpfront.Options{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7777}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/mcp", "/mcp/none", "/ui/", "/metrics", "/none"} {
+		for _, method := range []string{"GET", "POST"} {
+			r := httptest.NewRequest(method, "http://localhost:7777"+path, strings.NewReader("{}"))
+			r.RequestURI = path
+			w := &waited{ResponseRecorder: httptest.NewRecorder()}
+			if h.ServeHTTP(w, r); len(w.until) == 0 || w.until[0].IsZero() {
+				t.Errorf("%s %s: got no bound", method, path)
+			}
+		}
+	}
 }

@@ -330,8 +330,8 @@ func TestHTTPShutdownOfHangingCall(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	if got := call.rest(); len(got) != 0 {
-		t.Errorf("the call had %q", got)
+	if got := call.rest(); len(got) != 1 || !strings.Contains(got[0], `"id":1,"error"`) || !strings.Contains(got[0], "whether the request was carried out is unknown") {
+		t.Errorf("the call had %q, want an error that says what is not known", got)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -157,17 +157,11 @@ func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, 
 			return nil, faultf(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		}
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var long *http.MaxBytesError
-	switch {
-	case errors.As(err, &long):
-		return nil, faultf(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
-	case err != nil:
-		return nil, faultf(http.StatusRequestTimeout, "the body did not arrive in time")
+	body, err := reqbody.Read(w, r, nil, maxBody, bodyTime)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return nil, faultf(err.Status, "%v (at most %d bytes)", err, maxBody)
 	}
-	_ = control.SetReadDeadline(time.Time{})
 	return body, nil
 }
 

@@ -26,7 +26,7 @@ func TestBadRequests(t *testing.T) {
 		"with a charset":       {"POST", "/execute_command", "application/json; charset=utf-8", `{"command":"x"}`, 404, "no session yet"},
 		"no body":              {"POST", "/new_conversation", "", "", 404, "no session yet"},
 		"null":                 {"POST", "/new_conversation", "application/json", "null", 404, "no session yet"},
-		"too long":             {"POST", "/execute_command", "application/json", `{"command":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "longer than"},
+		"too long":             {"POST", "/execute_command", "application/json", `{"command":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too long (at most 1048576 bytes)"},
 		"a long command":       {"POST", "/execute_command", "application/json", `{"session_id":"SESSION","command":"` + strings.Repeat("x", 1<<19) + `"}`, 422, "at most 256"},
 		"a long instruction":   {"POST", "/invoke_assistant", "application/json", `{"session_id":"SESSION","user_query":"` + strings.Repeat("x ", 1<<18) + `"}`, 422, "longer than"},
 		"not UTF-8":            {"POST", "/execute_command", "application/json", "{\"session_id\":\"SESSION\",\"command\":\"list_orders \xff\"}", 422, "not valid UTF-8"},

@@ -1,0 +1,65 @@
+package reqbody_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/reqbody"
+)
+
+// A body is read whole, or the status says why it was not: too long, too late, or broken.
+func TestRead(t *testing.T) {
+	const most = 1000
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		patience := time.Minute
+		if r.URL.Path == "/late" {
+			patience = 50 * time.Millisecond
+		}
+		body, err := reqbody.Read(w, r, []byte("x"), most, patience)
+		if err != nil {
+			http.Error(w, err.Error(), err.Status)
+			return
+		}
+		fmt.Fprint(w, len(body)-1)
+	}))
+	defer srv.Close()
+	long := strings.Repeat("y", most)
+	for name, c := range map[string]struct{ path, headers, body, want string }{
+		"none":               {"/", "", "", "200 0"},
+		"all that may be":    {"/", "Content-Length: 1000", long, "200 1000"},
+		"announced too long": {"/", "Content-Length: 1001", "", "413 the body is too long"},
+		"too long":           {"/", "Transfer-Encoding: chunked", "3e9\r\n" + long + "y\r\n0\r\n\r\n", "413 the body is too long"},
+		"in pieces":          {"/", "Transfer-Encoding: chunked", "2\r\nab\r\n1\r\nc\r\n0\r\n\r\n", "200 3"},
+		"broken pieces":      {"/", "Transfer-Encoding: chunked", "zz\r\nab\r\n", "400 the body ends too early, or is not what its headers say"},
+		"late":               {"/late", "Content-Length: 5", "abc", "408 the body did not arrive in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			headers := "Host: x\r\nConnection: close\r\n"
+			if c.headers != "" {
+				headers += c.headers + "\r\n"
+			}
+			if _, err := io.WriteString(conn, "POST "+c.path+" HTTP/1.1\r\n"+headers+"\r\n"+c.body); err != nil {
+				t.Fatal(err)
+			}
+			reply, err := io.ReadAll(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, text, _ := strings.Cut(string(reply), "\r\n\r\n")
+			if got := head[len("HTTP/1.1 "):][:3] + " " + strings.TrimSpace(text); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

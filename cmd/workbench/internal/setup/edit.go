@@ -89,6 +89,29 @@ func (ed *editing) read() error {
 	return nil
 }
 
+// begin gives the user's own file, while it has nothing yet, what clients had without it: adding a server takes nothing
+// away.
+func (ed *editing) begin() error {
+	if len(strings.TrimSpace(string(ed.data))) > 0 || ed.path != config.UserFile(ed.env.Lookup) {
+		return nil
+	}
+	text := func(value string) *document.Node { return &document.Node{Kind: document.Text, Value: value} }
+	object := func(members ...document.Member) *document.Node {
+		return &document.Node{Kind: document.Object, Members: members}
+	}
+	for _, box := range config.Default().Toolboxes {
+		servers := object()
+		for _, s := range box.Servers {
+			servers.Members = append(servers.Members, document.Member{Key: s.Name, Value: object(document.Member{Key: "builtin", Value: text(s.Builtin)})})
+		}
+		made := object(document.Member{Key: "description", Value: text(box.Description.String())}, document.Member{Key: "mcpServers", Value: servers})
+		if err := ed.set(made.AppendJSON(nil), "toolboxes", box.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checked refuses a text with faults that the old one does not have.
 func (ed *editing) checked(old []byte) error {
 	faultsOf := func(data []byte) []config.Fault {
@@ -134,6 +157,9 @@ func (ed *editing) became(data []byte, err error) error {
 
 // put adds a server, or replaces it, and makes its toolbox if there is none.
 func (ed *editing) put(box clients.Kind, name string, server []byte) error {
+	if err := ed.begin(); err != nil {
+		return err
+	}
 	for _, key := range []string{box.Name, name} {
 		if strings.HasPrefix(key, "_") {
 			return cli.Usage(cli.Hint(fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"))

@@ -292,6 +292,11 @@ func (ed *editing) fault(f clients.Found) string {
 
 // putAll adds servers, those of a new toolbox at once.
 func (ed *editing) putAll(found []clients.Found) error {
+	if len(found) > 0 {
+		if err := ed.begin(); err != nil {
+			return err
+		}
+	}
 	for len(found) > 0 {
 		box := found[0].Kind
 		var rest []clients.Found

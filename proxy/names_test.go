@@ -47,8 +47,8 @@ func TestFaultG1_NamesOfAnothersTools(t *testing.T) {
 			`"tool_name":"z/fs/write_file"`:                           "z's fs/write_file",
 			`"tool":{"server":"z","name":"tb__fs__write_file"}`:       "z's tb__fs__write_file",
 			`"tool_name":"tb/z/workbench_open_toolbox"`:               "z's workbench_open_toolbox",
-			`"tool":{"toolbox":"tb","name":"workbench_open_toolbox"}`: `say which as \"z/workbench_open_toolbox\"`,
-			`"tool_name":"use_tool"`:                                  `say which as \"z/use_tool\"`,
+			`"tool":{"toolbox":"tb","name":"workbench_open_toolbox"}`: `could mean something else too: say it as \"z/workbench_open_toolbox\"`,
+			`"tool_name":"use_tool"`:                                  `could mean something else too: say it as \"z/use_tool\"`,
 		} {
 			if got := l.use(11, `{"toolbox_name":"tb",`+form+`,"arguments":{}}`); !strings.Contains(got, want) {
 				t.Errorf("%s: got %s, want %s", form, got, want)

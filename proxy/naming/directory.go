@@ -23,6 +23,9 @@ type unclearError struct {
 
 func (e *unclearError) Error() string {
 	forms := strings.Join(foreign.Quoted(e.forms), " or ")
+	if len(e.forms) == 1 {
+		return fmt.Sprintf("%q could mean something else too: say it as %s", foreign.NewName(e.name), forms)
+	}
 	return fmt.Sprintf("%q could be several %s: say which as %s", foreign.NewName(e.name), e.kind, forms)
 }
 

@@ -29,7 +29,7 @@ func (f *Front) Admit(ctx context.Context, token string) (principal.Principal, e
 
 // Ask makes a request of an era without handshake for somebody who was let in, beside the requests that come over the
 // wire, and waits for its reply. What comes before the reply is given to message. The request is cancelled when ctx
-// ends.
+// ends; it comes from where the request does that ctx is of.
 func (f *Front) Ask(ctx context.Context, who principal.Principal, raw []byte, message func([]byte)) ([]byte, error) {
 	m := new(incoming.Request)
 	if err := wire.Scan(raw, &m.Message); err != nil {
@@ -54,6 +54,9 @@ func (f *Front) Ask(ctx context.Context, who principal.Principal, raw []byte, me
 	defer f.mcp.clients.release(c)
 	c.Prepare(ctx, m.MethodName)
 	out := &insider{notes: make(chan []byte, notesKept), done: make(chan []byte, 1)}
+	if v := visitorIn(ctx); v != nil {
+		out.address = v.address
+	}
 	scope := f.mcp.scopes.Add(1)
 	c.Handle(m, out, scope)
 	for {
@@ -77,6 +80,7 @@ const notesKept = 64
 
 // insider is the outlet of a request that was made within this process.
 type insider struct {
+	address     string // of who asks, if that is over HTTP
 	notes, done chan []byte
 }
 
@@ -90,7 +94,7 @@ func (i *insider) Message(msg []byte) {
 func (i *insider) Behind() bool { return len(i.notes) == cap(i.notes) }
 
 // From implements proxy.Outlet.
-func (i *insider) From() proxy.Origin { return proxy.Origin{} }
+func (i *insider) From() proxy.Origin { return proxy.Origin{Address: i.address} }
 
 func (i *insider) Finish(reply []byte) {
 	if reply != nil {

@@ -79,8 +79,10 @@ func (vs *visitors) meet(r *http.Request) *http.Request {
 }
 
 // visitorOf is that of a request; nil if nobody wants to know.
-func visitorOf(r *http.Request) *visitor {
-	v, _ := r.Context().Value(visitorKey{}).(*visitor)
+func visitorOf(r *http.Request) *visitor { return visitorIn(r.Context()) }
+
+func visitorIn(ctx context.Context) *visitor {
+	v, _ := ctx.Value(visitorKey{}).(*visitor)
 	return v
 }
 

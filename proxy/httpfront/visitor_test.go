@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
@@ -89,5 +90,27 @@ func TestRefusalsInTheLog(t *testing.T) {
 	if n := strings.Count(got, "a request was turned away"); n != httpfront.LoggedRefusals || strings.Contains(got, "canary") ||
 		!strings.Contains(got, `"detail":"401 to POST /mcp at 127.0.0.1`) {
 		t.Errorf("got %d lines, want %d: %s", n, httpfront.LoggedRefusals, got)
+	}
+}
+
+// A call that somebody makes within, for a request over HTTP, is told with the address of that.
+func TestTrailFromWithin(t *testing.T) {
+	told := make(chan trail.Event, 10)
+	var w *web
+	page := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ask, _ := modernCall(7, "workbench_use_tool", `{"toolbox_name":"box","tool_name":"echo"}`, "")
+		if _, err := w.front.Ask(r.Context(), principal.Principal{Name: "alice", Admin: true}, []byte(ask), func([]byte) {}); err != nil {
+			t.Error(err)
+		}
+	})
+	w = newWeb(t, oneBox, webOptions{http: httpfront.Options{Page: page}, trail: func(e trail.Event) { told <- e }})
+	w.status("GET", "/ui/", "")
+	for e := range told {
+		if e.Event == trail.Call {
+			if e.Address != "127.0.0.1" {
+				t.Errorf("got %+v, want the address", e)
+			}
+			return
+		}
 	}
 }

@@ -158,6 +158,21 @@ func TestRemoteSaysMore(t *testing.T) {
 	}
 }
 
+// A server that has answered before and breaks off a connection is not said to speak TLS.
+func TestRemoteBreaksOff(t *testing.T) {
+	r := newFarServer(t, &farServer{})
+	r.before = func(_ http.ResponseWriter, _ *http.Request, m *wire.Message) bool {
+		if m != nil && m.IsMethod("tools/call") {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	_, s := r.open(config.TransportHTTP, toolbox.Options{})
+	if _, err := callTool(t, s, "echo", "{}"); err == nil || strings.Contains(err.Error(), "TLS") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A message may be written in several lines; it is handed on as one.
 func TestRemoteLineBreaks(t *testing.T) {
 	for name, tt := range remotes() {

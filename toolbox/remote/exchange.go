@@ -35,7 +35,10 @@ type Options struct {
 }
 
 // exchange makes single HTTP exchanges, and words what comes of them without the secrets of the server.
-type exchange struct{ opts Options }
+type exchange struct {
+	opts     Options
+	answered atomic.Bool // the server has: it speaks what its url says
+}
 
 // send makes one HTTP exchange, redirects included.
 func (x *exchange) send(req *http.Request) (*http.Response, error) {
@@ -45,8 +48,9 @@ func (x *exchange) send(req *http.Request) (*http.Response, error) {
 // told gives the outcome of an exchange as it may be told.
 func (x *exchange) told(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
-		return nil, x.opts.Hiding.Load().Error(explain(err))
+		return nil, x.opts.Hiding.Load().Error(explain(err, x.answered.Load()))
 	}
+	x.answered.Store(true)
 	return resp, nil
 }
 

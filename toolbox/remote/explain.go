@@ -55,8 +55,9 @@ func trustAdvice(goos string) string {
 	return "name the authority's file in SSL_CERT_FILE"
 }
 
-// explain words why a request brought no response. The address is left out, for it may hold a secret.
-func explain(err error) error {
+// explain words why a request brought no response, of a server that has answered before or not. The address is left
+// out, for it may hold a secret.
+func explain(err error, answered bool) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
 		err = failed.Err
@@ -87,7 +88,7 @@ func explain(err error) error {
 			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or correct the port in its url: %w", dial.Addr, err)}
 		}
 		return unreachedError{err}
-	case saysTLS(failed, err):
+	case !answered && saysTLS(failed, err):
 		return fmt.Errorf("it broke off the connection; if it speaks TLS, its url is https and not http: %w", err)
 	}
 	return err

@@ -35,7 +35,7 @@ type Requester struct {
 
 // New makes what makes the requests of a server. One whose configuration has secrets is to be given them by Start.
 func New(cfg config.Server, opts Options) *Requester {
-	r := &Requester{exchange: exchange{opts}, url: cfg.URL}
+	r := &Requester{exchange: exchange{opts: opts}, url: cfg.URL}
 	r.live.Store(&access{exchange: &r.exchange})
 	if cfg.Secrets() == nil {
 		r.use(cfg)

@@ -30,8 +30,9 @@ func serveCommand(env *opening.Environment) *cobra.Command {
 		over   httpFlags
 	)
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve an MCP client on standard input and output, or many over HTTP",
+		Use:        "serve",
+		SuggestFor: []string{"start"},
+		Short:      "Serve an MCP client on standard input and output, or many over HTTP",
 		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until the
 input ends. Logs go to standard error. The configuration is read again when its file
 changes, and on SIGHUP.

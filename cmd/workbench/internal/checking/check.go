@@ -26,8 +26,9 @@ type checking struct {
 func Check(env *opening.Environment) *cobra.Command {
 	var c checking
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Check the configuration; start nothing",
+		Use:        "check",
+		SuggestFor: []string{"list", "ls", "servers", "validate", "verify"},
+		Short:      "Check the configuration; start nothing",
 		Long: `Check reads the configuration, fills in its variables and reports every fault with
 its place. Then it looks for what would stop each server from working: missing
 programs and folders, scripts that cannot be run, arguments that only a shell would

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +18,14 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 		return Usage(Hint(fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0]), cmd.CommandPath()+" --help says what it takes"))
 	}
 	err := fmt.Errorf("unknown command %q", args[0])
-	var known []string
+	var known, meant []string
 	for _, c := range cmd.Commands() {
 		known = append(known, c.Name())
+		if slices.Contains(c.SuggestFor, args[0]) {
+			meant = append(meant, c.Name())
+		}
 	}
-	if near := nearest.Names(args[0], known, 1); near != nil {
+	if near := slices.Concat(meant, nearest.Names(args[0], known, 1)); near != nil {
 		return Usage(Hint(err, fmt.Sprintf("did you mean %q? %s --help lists the commands", near[0], cmd.CommandPath())))
 	}
 	return Usage(Hint(err, cmd.CommandPath()+" --help says what it takes"))

@@ -24,8 +24,9 @@ type adding struct {
 func Add(env *cli.Environment) *cobra.Command {
 	var a adding
 	cmd := &cobra.Command{
-		Use:   "add NAME -- COMMAND [ARGUMENT]… | add NAME URL | add registry:SERVER [NAME] | add FILE.mcpb [NAME]",
-		Short: "Add a server to the configuration",
+		Use:        "add NAME -- COMMAND [ARGUMENT]… | add NAME URL | add registry:SERVER [NAME] | add FILE.mcpb [NAME]",
+		SuggestFor: []string{"install", "new"},
+		Short:      "Add a server to the configuration",
 		Long: `Add writes a server into your own configuration, or into the one that --config names;
 it makes the file if there is none. Comments and order stay as they are, and workbench
 undo undoes the change. A running workbench uses the server at once.

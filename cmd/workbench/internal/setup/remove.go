@@ -13,8 +13,9 @@ import (
 
 func Remove(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use:   "remove NAME…",
-		Short: "Remove servers from the configuration",
+		Use:        "remove NAME…",
+		SuggestFor: []string{"rm", "delete", "uninstall"},
+		Short:      "Remove servers from the configuration",
 		Long: `Remove removes servers from your own configuration, or from the one that --config
 names. A toolbox without servers is then removed as well. NAME is the name of a
 server, or TOOLBOX/NAME. Comments and order of the rest stay as they are, and

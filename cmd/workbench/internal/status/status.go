@@ -17,8 +17,9 @@ import (
 func Command(env *cli.Environment) *cobra.Command {
 	var asJSON, watching bool
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show the running workbenches and the state of their servers",
+		Use:        "status",
+		SuggestFor: []string{"ps"},
+		Short:      "Show the running workbenches and the state of their servers",
 		Long: `Status asks every running workbench of this user for its clients, its open toolboxes
 and the state of their servers. Servers that need attention come first, each with its
 cause and what to do. If none runs, that is an answer too, with exit code 0.

@@ -110,14 +110,14 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 	}
 	server := servers{served: v.served, others: others, run: run}
 	return map[string]page.Action{
-		"watch":         {Do: seen.follow},
+		"watch":         {Follows: true, Do: seen.follow},
 		"answer":        {Admin: true, Do: asking(seen.answer)},
 		"toolboxes":     {Do: tools.toolboxes},
 		"tools":         {Do: inToolbox(tools.list)},
 		"open":          {Do: inToolbox(tools.open)},
 		"call":          {Do: inToolbox(tools.call)},
 		"reply":         {Do: asking(tools.asks.reply)},
-		"calls":         {Do: record.follow},
+		"calls":         {Follows: true, Do: record.follow},
 		"recorded":      {Do: asking(record.one)},
 		"restart":       {Do: inToolbox(server.restart)},
 		"able":          {Admin: true, Do: inToolbox(server.able)},

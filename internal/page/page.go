@@ -17,6 +17,8 @@ import (
 type Action struct {
 	// Admin says that it is for those with admin rights alone.
 	Admin bool
+	// Follows says that it goes on for as long as somebody looks, and the program runs.
+	Follows bool
 	// Do carries it out; what it returns is the answer, as JSON. It ends with ctx, which ends when the viewer goes
 	// away.
 	Do func(ctx context.Context, q *Query) (any, error)
@@ -76,6 +78,8 @@ type Page struct {
 	opts     Options
 	files    files
 	sessions sessions
+	life     context.Context // until Close
+	end      context.CancelFunc
 }
 
 // New makes a page.
@@ -86,11 +90,17 @@ func New(opts Options) *Page {
 	if opts.Told == nil {
 		opts.Told = func(*http.Request, Viewer, int, string) {}
 	}
-	return &Page{opts: opts, files: readFiles(), sessions: sessions{all: make(map[string]*session)}}
+	p := &Page{opts: opts, files: readFiles(), sessions: sessions{all: make(map[string]*session)}}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
 }
 
-// Close ends all sessions and what they ask for. It does not wait.
-func (p *Page) Close() { p.sessions.close() }
+// Close lets nobody in any more and ends what goes on for as long as somebody looks. What else was asked for is finished,
+// for as long as its request lasts. It does not wait.
+func (p *Page) Close() {
+	p.sessions.shut()
+	p.end()
+}
 
 // prefix is where the page is.
 const prefix = "/ui/"
@@ -264,6 +274,9 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request, s *session, action Ac
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
+	if action.Follows {
+		defer context.AfterFunc(p.life, cancel)()
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	notes := make(chan []byte)
 	done := make(chan []byte, 1)

@@ -276,9 +276,9 @@ func (w *writer) fail(err error) {
 	w.disconnect()
 }
 
-// reconnect opens a new connection after a failure, and none to a file that is not the one of before. What it finds in the log may never have reached the disk, although
-// reading shows it. A checkpoint writes it all to the file and syncs that; nothing is acknowledged before that has
-// succeeded.
+// reconnect opens a new connection after a failure, and none to a file that is not the one of before. What it finds in
+// the log may never have reached the disk, although reading shows it. A checkpoint writes it all to the file and syncs
+// that; nothing is acknowledged before that has succeeded.
 func (w *writer) reconnect(ctx context.Context) error {
 	if err := w.d.inPlace(); err != nil {
 		return &WriteError{w.d.path, "nothing was stored; put the file back, or end every workbench that uses it and start again", err}

@@ -112,6 +112,17 @@ func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	return sorted(append(edits, without(raw, meta, nil, ServerInfo)...))
 }
 
+// OutputToLegacy gives the edits that make the output schema of a tool one of the legacy era, which is of an object. A
+// schema without a type gets that one, since structured content is nothing else there; one of another type is left out.
+func OutputToLegacy(definition []byte) []wire.Edit {
+	whole := wire.Whole(definition)
+	schema, _ := wire.FindPath(definition, whole, "outputSchema")
+	if !isObject(definition, schema) || wire.Get(definition, schema, "type") != nil {
+		return without(definition, whole, nil, "outputSchema")
+	}
+	return without(definition, schema, []byte(`"type":"object"`))
+}
+
 // NoticeToLegacy gives the edits that make a modern server's notification one of the legacy era.
 func NoticeToLegacy(raw []byte, params wire.Span) []wire.Edit {
 	meta, _ := wire.FindPath(raw, params, "_meta")

@@ -161,3 +161,20 @@ func TestSubscription(t *testing.T) {
 		}
 	}
 }
+
+// An output schema that is not of an object becomes one of it where it may be, for clients of the legacy era, and none
+// where it may not.
+func TestOutputToLegacy(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"array"}`:              `{"name":"a","inputSchema":{}}`,
+		`{"type":["object","null"]}`:    `{"name":"a","inputSchema":{}}`,
+		`{"anyOf":[{"type":"object"}]}`: `{"name":"a","outputSchema":{"type":"object","anyOf":[{"type":"object"}]},"inputSchema":{}}`,
+		`{ }`:                           `{"name":"a","outputSchema":{"type":"object" },"inputSchema":{}}`,
+		`{"$ref":"#/$defs/A","$defs":{"A":{"x":1}}}`: `{"name":"a","outputSchema":{"type":"object","$ref":"#/$defs/A","$defs":{"A":{"x":1}}},"inputSchema":{}}`,
+	} {
+		definition := []byte(`{"name":"a","outputSchema":` + schema + `,"inputSchema":{}}`)
+		if got := wire.Splice(nil, definition, eras.OutputToLegacy(definition)...); string(got) != want {
+			t.Errorf("%s: got %s, want %s", schema, got, want)
+		}
+	}
+}

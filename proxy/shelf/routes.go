@@ -223,10 +223,11 @@ func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, 
 			edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
 		}
 		if k == toolbox.Tools {
-			if it.Server.LargeResults().Do == config.LargePreview || legacy && it.AnyOutput {
-				// A client that knows the schema of structured content would refuse a preview, which has none, and one of
-				// the legacy era all of a list that has a schema of no object.
+			if it.Server.LargeResults().Do == config.LargePreview {
+				// A client that knows the schema of structured content would refuse a preview, which has none.
 				edits = append(edits, eras.Without(it.Raw, wire.Whole(it.Raw), "outputSchema")...)
+			} else if legacy && it.AnyOutput {
+				edits = append(edits, eras.OutputToLegacy(it.Raw)...)
 			}
 			edits = append(edits, p.PageEdits(it.Server, it.Raw, wire.Whole(it.Raw))...)
 			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })

@@ -13,8 +13,8 @@ import (
 // that is none becomes that of any arguments; and the schemas true and false of a property, which not every revision has,
 // become the objects that say the same.
 //
-// An output schema of anything is kept, as revision 2026-07-28 has it (SEP-2106); anyOutput reports that it is of no
-// object, which the earlier ones do not have.
+// An output schema of anything is kept, as revision 2026-07-28 has it (SEP-2106); anyOutput reports that it is not said
+// to be of an object.
 func mended(raw []byte) (tool []byte, changed, anyOutput bool) {
 	whole := wire.Whole(raw)
 	out, takes := []byte{'{'}, false

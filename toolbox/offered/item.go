@@ -74,7 +74,7 @@ type Item struct {
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
 	KeySpan wire.Span
-	// AnyOutput says that the output schema of a tool is of no object, which the legacy era does not have.
+	// AnyOutput says that the output schema of a tool is not said to be of an object, see eras.OutputToLegacy.
 	AnyOutput bool
 	mended    bool      // the server gave it otherwise, see mended
 	as        *reshaped // it is offered otherwise than the server has it; nil if it is not

@@ -3,6 +3,8 @@ package definition
 import (
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -134,6 +136,9 @@ type Step struct {
 
 // Mentions reports whether a text of the step names the variable, which some condition of the workflow tests.
 func (s *Step) Mentions(variable string) bool { return s.words[variable] }
+
+// Mentioned are the tested variables that the texts of the step name, in the order of their names.
+func (s *Step) Mentioned() []string { return slices.Sorted(maps.Keys(s.words)) }
 
 // Confirmation says when the user must agree before a step.
 type Confirmation struct {

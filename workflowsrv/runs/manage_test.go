@@ -433,3 +433,32 @@ func read1(t *testing.T, a runs.Answer, err error) told {
 	}
 	return d
 }
+
+// An agent is told to send the variables that a step is to set. One that has not sent them, and says of the step once
+// more what it said with them, is understood; what is kept of the step and what was set stays as it is.
+func TestVariablesLate(t *testing.T) {
+	const notes = `{"id":"notes","name":"Notes","description":"d","version":"1.0.0","steps":[
+{"id":"collect","title":"Collect","prompt":"Set 'breaking' and 'count'."},
+{"id":"warn","title":"Warn","prompt":"p","runCondition":{"and":[{"var":"breaking","equals":true},{"var":"count","gt":0}]}},{"id":"write","title":"Write","prompt":"p"}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, notes)})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "notes", "", json.RawMessage(`{"count":1}`))
+	run := at(t, a, err, "step collect").Run
+	if want := `"step":"collect","notes":"…","context":{"breaking":…}}`; !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want in it %s", a.Text, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect", Notes: "all"})
+	at(t, a, err, "missing")
+	if _, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "write", Notes: "all"}); err == nil || !strings.Contains(err.Error(), "send them first") {
+		t.Errorf("got %v for a step behind, want that the variables come first", err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect", Notes: "other", Context: json.RawMessage(`{"breaking":true,"count":0}`)})
+	if at(t, a, err, "step warn"); !strings.Contains(a.Text, "the variables of this call were stored") {
+		t.Errorf("got %s, want that the variables were stored", a.Text)
+	}
+	if a, err = e.Resume(t.Context(), who, "", run); err != nil || !strings.Contains(a.Text, "collect: all") || !strings.Contains(a.Text, `"count":1`) {
+		t.Errorf("got %s, %v, want what was kept first", a.Text, err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect", Notes: "all", Context: json.RawMessage(`{"breaking":false}`)})
+	at(t, a, err, "step warn")
+}

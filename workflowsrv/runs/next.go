@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -65,6 +66,9 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 		return t.goOn(ctx)
 	}
 	if again, err := t.repeated(s); again || err != nil {
+		if err == nil {
+			err = t.learn(ctx, t.awaited(s.Context))
+		}
 		if err != nil {
 			return Answer{}, err
 		}
@@ -107,7 +111,7 @@ func (t *turn) repeated(s Step) (bool, error) {
 	case s.ID == "":
 		return false, nil
 	case pass > 0 && t.r.doneAt[gate(id, pass)] != "":
-		t.warn("the step %s was done before in pass %d, and nothing of this call was stored", id, pass)
+		t.warn("the step %s was done before in pass %d, and nothing that this call says of it was stored", id, pass)
 		return true, nil
 	case here != nil && here.ID == id && (pass == 0 || gate(id, pass) == t.gate()):
 		// In a loop the same step comes again; the same words about it are the last pass told twice.
@@ -117,12 +121,12 @@ func (t *turn) repeated(s Step) (bool, error) {
 		}
 		return false, nil
 	case pass == 0 && t.r.wasDone(id):
-		t.warn("the step %s was done before, and nothing of this call was stored", id)
+		t.warn("the step %s was done before, and nothing that this call says of it was stored", id)
 		return true, nil
 	}
-	at := "waits for variables"
+	at, next := "waits for variables", "send them first, as workflow_next with the run alone says"
 	if here != nil {
-		at = fmt.Sprintf("is at the step %q", t.ref())
+		at, next = fmt.Sprintf("is at the step %q", t.ref()), "do that one first; workflow_next with the run alone shows it"
 	}
 	if t.w.Step(id) == nil {
 		hint := ""
@@ -131,7 +135,22 @@ func (t *turn) repeated(s Step) (bool, error) {
 		}
 		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, cut.Short(s.ID), hint, at), "call workflow_next with the run alone to see it"}
 	}
-	return false, &Error{fmt.Sprintf("the step %q is not the next one: the run %s", s.ID, at), "do that one first; workflow_next with the run alone shows it"}
+	return false, &Error{fmt.Sprintf("the step %q is not the next one: the run %s", s.ID, at), next}
+}
+
+// awaited gives those variables of a call for a step that was done before that nobody has set, while the run waits for
+// variables: that the call comes again is what it wants.
+func (t *turn) awaited(text json.RawMessage) json.RawMessage {
+	if _, asked := t.r.proposed(); asked || t.next.Step != nil {
+		return nil
+	}
+	sent := decode(text)
+	maps.DeleteFunc(sent, func(name string, _ any) bool { _, set := t.r.context[name]; return set })
+	if len(sent) == 0 {
+		return nil
+	}
+	t.warn("the variables of this call were stored")
+	return wire.MustEncode(sent)
 }
 
 // wasDone reports whether a step was done on the line where the run is, in any pass.

@@ -23,7 +23,7 @@ func (s *standing) prompt(joined string) string {
 	if step.Criteria != nil {
 		want = `"output":"…"`
 	}
-	fmt.Fprintf(&b, "\n\nThen workflow_next {\"run\":%q,\"step\":%q,%s}", s.r.ID, s.ref(), want)
+	fmt.Fprintf(&b, "\n\nThen workflow_next {\"run\":%q,\"step\":%q,%s%s}", s.r.ID, s.ref(), want, s.unset())
 	if step.Criteria != nil {
 		b.WriteString(", checked for: " + strings.Join(s.next.ValidationCriteria, "; "))
 	}
@@ -37,6 +37,24 @@ func (s *standing) prompt(joined string) string {
 		b.WriteString("\nWith \"artifacts\":[" + strings.Join(r.artifacts, ",") + "], filled in by what you found.")
 	}
 	return b.String()
+}
+
+// unset is the part of a call that has the variables which the step speaks of, conditions test and nobody has set.
+func (s *standing) unset() string {
+	var names []string
+	for _, name := range s.next.Step.Mentioned() {
+		_, set := s.r.context[name]
+		if l := s.next.Loop; l != nil && !set {
+			_, set = l.Variables[name]
+		}
+		if !set {
+			names = append(names, fmt.Sprintf("%q:…", name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return `,"context":{` + strings.Join(names, ",") + "}"
 }
 
 // refused words what keeps the next step from being handed out.

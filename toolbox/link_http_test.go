@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,5 +139,48 @@ func TestModernOverHTTP(t *testing.T) {
 	}
 	if !srv.Era().IsStateless() {
 		t.Error("the server was taken for one of the legacy era")
+	}
+}
+
+// A server that asks faster than it takes the answers has so many kept for it and no more, and works on afterwards.
+func TestAnswersWaitInBounds(t *testing.T) {
+	const asked = 5000
+	release := make(chan struct{})
+	var answers atomic.Int32
+	s := &recorder{}
+	s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
+		switch {
+		case method == "initialize":
+			result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)
+		case method == "tools/call":
+			w.Header().Set("Content-Type", "text/event-stream")
+			if answers.Load() == 0 {
+				for i := range asked {
+					fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n\n", i)
+				}
+			}
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", id)
+		case method == "" && r.Method == http.MethodPost:
+			<-release
+			answers.Add(1)
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}
+	srv := openRemote(t, s, "2025-11-25")
+	before := runtime.NumGoroutine()
+	if _, err := callTool(t, srv, "asks", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if more := runtime.NumGoroutine() - before; more > asked/2 {
+		t.Errorf("%d goroutines wait, want a bound", more)
+	}
+	close(release)
+	if _, err := callTool(t, srv, "later", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if n := answers.Load(); n < 1000 || n > asked/2 {
+		t.Errorf("%d of %d were answered, want those for which there was room", n, asked)
 	}
 }

@@ -76,9 +76,12 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
+	wait, done, err := l.order.turn(len(msg), id != 0)
+	if err != nil {
+		return err
+	}
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
-	wait, done := l.order.turn(id == 0)
 	refused := l.posts.add(id, cancel)
 	if !l.tasks.Begin(func() {
 		defer cancel()

@@ -107,8 +107,11 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
+	wait, done, err := l.order.turn(len(msg), id != 0)
+	if err != nil {
+		return err
+	}
 	body := bytes.Clone(msg)
-	wait, done := l.order.turn(id == 0)
 	if !l.tasks.Begin(func() {
 		defer done()
 		wait(l.ctx)

@@ -184,3 +184,33 @@ func TestAnswersWaitInBounds(t *testing.T) {
 		t.Errorf("%d of %d were answered, want those for which there was room", n, asked)
 	}
 }
+
+// What a server goes on to say behind a reply is not read for long.
+func TestEndlessBehindReply(t *testing.T) {
+	said := make(chan int, 1)
+	s := &recorder{}
+	s.answer = func(w http.ResponseWriter, _ *http.Request, method string, id json.RawMessage) {
+		switch method {
+		case "initialize":
+			result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)
+		case "tools/call":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", id)
+			more := ": " + strings.Repeat("x", 1000) + "\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n"
+			for n := 0; ; n += len(more) {
+				if _, err := io.WriteString(w, more); err != nil {
+					said <- n
+					return
+				}
+			}
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}
+	if _, err := callTool(t, openRemote(t, s, "2025-11-25"), "talks", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-said; n > 20<<20 { // beside what fits into buffers between
+		t.Errorf("%d bytes behind the reply were taken", n)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"time"
 
@@ -72,10 +73,12 @@ func (l *httpLink) resume(ctx context.Context, s *stream, take func(*wire.Messag
 }
 
 // brought hands on what a stream brings until take is done with it, and what stands behind that: a server may say there
-// too that a list has changed.
+// too that a list has changed. Of that there is no more than a little.
 func (l *httpLink) brought(s *stream, body io.ReadCloser, take func(*wire.Message) (bool, error)) (done bool, err error) {
-	events := sse.NewReader(body, l.max)
+	bounded := &io.LimitedReader{R: body, N: math.MaxInt64}
+	events := sse.NewReader(bounded, l.max)
 	if done, err = s.read(events, l.r, take); done && err == nil {
+		bounded.N = remote.EndBytes
 		late := time.AfterFunc(remote.EndTime, func() { _ = body.Close() })
 		defer late.Stop()
 		_, _ = s.read(events, l.r, all(l.r))

@@ -54,10 +54,11 @@ func (x *exchange) told(resp *http.Response, err error) (*http.Response, error) 
 	return resp, nil
 }
 
-// EndTime is how long the end of a response is waited for behind what was wanted of it, for endBytes at most.
+// EndTime is how long the end of a response is waited for behind what was wanted of it, and EndBytes how many bytes of
+// that are read.
 const (
 	EndTime  = time.Second
-	endBytes = 64 << 10
+	EndBytes = 64 << 10
 )
 
 // Finish closes the body of a response that all has been had of. What there is to its end is read before, since a
@@ -66,7 +67,7 @@ const (
 func Finish(body io.ReadCloser) {
 	late := time.AfterFunc(EndTime, func() { _ = body.Close() })
 	defer late.Stop()
-	_, _ = io.CopyN(io.Discard, body, endBytes)
+	_, _ = io.CopyN(io.Discard, body, EndBytes)
 	_ = body.Close()
 }
 

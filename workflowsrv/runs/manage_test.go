@@ -447,6 +447,11 @@ func TestVariablesLate(t *testing.T) {
 	if want := `"step":"collect","notes":"…","context":{"breaking":…}}`; !strings.Contains(a.Text, want) {
 		t.Errorf("got %s, want in it %s", a.Text, want)
 	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect"})
+	if want := `"notes":"…","context":{"breaking":…}}`; !strings.HasSuffix(a.Text, want) {
+		t.Errorf("got %s, want at its end %s", a.Text, want)
+	}
+	at(t, a, err, "blocked collect")
 	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect", Notes: "all"})
 	at(t, a, err, "missing")
 	if _, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "write", Notes: "all"}); err == nil || !strings.Contains(err.Error(), "send them first") {

@@ -72,9 +72,9 @@ func (s *standing) refused(r refusal) string {
 	case sample != "":
 		b.WriteString("\n\nThis form would pass; fill in what you really found: workflow_next " + call + sample + "}")
 	case s.next.Step.Criteria == nil && len(r.artifacts) == 0:
-		b.WriteString("\n\nReport the result: workflow_next " + call + `"notes":"…"}`)
+		b.WriteString("\n\nReport the result: workflow_next " + call + `"notes":"…"` + s.unset() + "}")
 	default:
-		b.WriteString("\n\nCorrect the output and send it again: workflow_next " + call + `"output":"…"}`)
+		b.WriteString("\n\nCorrect the output and send it again: workflow_next " + call + `"output":"…"` + s.unset() + "}")
 	}
 	return b.String()
 }

@@ -57,11 +57,11 @@ func Inspect(servers []Server, beside ...Server) (hints []Hint) {
 	for i := range servers {
 		l := look{names: names, server: &servers[i]}
 		for _, label := range servers[i].Loosened {
-			l.add(label+", annotations", "when it was agreed to, it said that it only reads; now it does not", "")
+			l.add([]string{label, "annotations"}, "when it was agreed to, it said that it only reads; now it does not", "")
 		}
 		for _, t := range servers[i].Texts {
 			l.name(t)
-			l.value(t.Label, t.Raw, wire.Whole(t.Raw))
+			l.value([]string{t.Label}, t.Raw, wire.Whole(t.Raw))
 		}
 		if l.more > 0 {
 			l.hints = append(l.hints, Hint{Server: servers[i].Name, Place: "elsewhere", Saw: fmt.Sprintf("%d hints more", l.more)})
@@ -80,16 +80,21 @@ type look struct {
 	folded []byte
 }
 
-func (l *look) add(place, saw, shown string) {
+// add adds a hint. Its place is given as the label of a text and the names of the members that lead to the part of it.
+func (l *look) add(place []string, saw, shown string) {
 	if len(l.hints) == mostOf {
 		l.more++
 		return
 	}
-	l.hints = append(l.hints, Hint{l.server.Name, place, saw, shown})
+	in := place[0]
+	for _, name := range place[1:] {
+		in += ", " + foreign.Visible(name, foreign.MaxName)
+	}
+	l.hints = append(l.hints, Hint{l.server.Name, in, saw, shown})
 }
 
 // value looks at all strings of a value but those that no model is shown.
-func (l *look) value(place string, raw []byte, at wire.Span) {
+func (l *look) value(place []string, raw []byte, at wire.Span) {
 	if !at.Present() {
 		return
 	}
@@ -100,7 +105,7 @@ func (l *look) value(place string, raw []byte, at wire.Span) {
 			if name == "_meta" || name == "icons" {
 				continue
 			}
-			in := place + ", " + foreign.Visible(name, foreign.MaxName)
+			in := append(place, name)
 			l.hidden(in, name)
 			l.orders(in, name)
 			if name == "name" && raw[val.Start] == '"' {
@@ -185,7 +190,7 @@ func isRefused(sentence []byte) bool {
 	return slices.ContainsFunc(refusals(), func(word string) bool { return bytes.Contains(sentence, []byte(word)) })
 }
 
-func (l *look) orders(place, text string) {
+func (l *look) orders(place []string, text string) {
 	if len(text) < 5 {
 		return
 	}
@@ -237,7 +242,7 @@ func appendFolded(dst []byte, text string) []byte {
 }
 
 // others looks for the names of tools that only other servers have.
-func (l *look) others(place, text string) {
+func (l *look) others(place []string, text string) {
 	if len(l.names.owners) == 0 {
 		return
 	}

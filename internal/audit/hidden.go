@@ -36,7 +36,7 @@ func classOf(r rune) class {
 }
 
 // hidden looks for characters that are not seen.
-func (l *look) hidden(place, text string) {
+func (l *look) hidden(place []string, text string) {
 	if isPlain(text) {
 		return
 	}

@@ -57,9 +57,13 @@ func (l *look) name(t Text) {
 	}
 	var said []string
 	for _, other := range l.names.like[skeleton(t.Tool)] {
-		if of := fmt.Sprintf("tool %q of %s", foreign.Visible(other.name, foreign.MaxName), other.server); other.server != l.server.Name && other.name != t.Tool && !slices.Contains(said, of) {
+		if other.server == l.server.Name || other.name == t.Tool {
+			continue
+		}
+		of := fmt.Sprintf("tool %q of %s", foreign.Visible(other.name, foreign.MaxName), other.server)
+		if !slices.Contains(said, of) {
 			said = append(said, of)
-			l.add(t.Label, "its name looks like that of "+of, foreign.Visible(t.Tool, foreign.MaxName))
+			l.add([]string{t.Label}, "its name looks like that of "+of, foreign.Visible(t.Tool, foreign.MaxName))
 		}
 	}
 }

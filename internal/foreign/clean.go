@@ -50,6 +50,9 @@ func clean(raw string, most int, block bool) string {
 
 // Hidden reports whether a character steers what shows it, or is not to be seen.
 func Hidden(r rune) bool {
+	if r < utf8.RuneSelf {
+		return unicode.IsControl(r)
+	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -36,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	draws, met := drawsOf(t, 20000), make(map[string]int)
+	draws, met := drawsOf(t, 5000), make(map[string]int)
 	for n := 0; n < draws && !t.Failed(); {
 		w := newNameWorld(r)
 		for range 6 {

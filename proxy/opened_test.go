@@ -113,7 +113,7 @@ func TestFaultH1_OpenFitsItsBudget(t *testing.T) {
 		{"48 tools of five servers", 2000, []int{10, 10, 10, 10, 8}, []string{"To see more", "\ntool_7(path: string, limit?: integer = 10)", "\ns4, tools: 8\n"}, nil, 48, 0},
 		{"sentences where they fit", 2000, []int{20}, []string{"\ntool_19(path: string, limit?: integer = 10) – Finds what number 19 is about\n"}, nil, 20, 0},
 		{"many tools", 2000, []int{3, 200}, []string{"\ntool_2(path: string, limit?: integer = 10) – Finds what number 2 is about\n", "\ns1, tools: 200 (names alone)\ntool_0\n"}, nil, 3, 200},
-		{"more tools than names fit", 2000, []int{3, 3000}, []string{"\ntool_2(path: string", "\ns1, tools: 3000 (too many to name here)"}, nil, 3, 0},
+		{"more tools than names fit", 2000, []int{3, 1000}, []string{"\ntool_2(path: string", "\ns1, tools: 1000 (too many to name here)"}, nil, 3, 0},
 		{"a small budget", 140, []int{3, 3}, []string{"\ns0, tools: 3"}, []string{"path"}, 0, 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestFaultH1_OpenFitsItsBudget(t *testing.T) {
 
 // What an open has not told, it tells when it is asked.
 func TestFaultH1_OpenTellsMore(t *testing.T) {
-	eachEra(t, shelf(t, 2000, 3, 3000, 1), func(t *testing.T, l *line, modern bool) {
+	eachEra(t, shelf(t, 2000, 3, 1000, 1), func(t *testing.T, l *line, modern bool) {
 		for i, c := range []struct {
 			more   string
 			want   string
@@ -167,14 +167,14 @@ func TestFaultH1_OpenTellsMore(t *testing.T) {
 			names  int
 			missed []string
 		}{
-			{`,"tools":["tool_2999"]`, "\ns1, tools: 1 of 3000\ntool_2999(path: string, limit?: integer = 10)\n  {\"description\"", 1, true, 0, nil},
+			{`,"tools":["tool_999"]`, "\ns1, tools: 1 of 1000\ntool_999(path: string, limit?: integer = 10)\n  {\"description\"", 1, true, 0, nil},
 			{`,"tools":["s1/tool_7"]`, "tool_7(", 1, true, 0, nil},
 			{`,"tools":["dev__s1__tool_8"]`, "tool_8(", 1, true, 0, nil},
 			{`,"tools":"s0"`, "\ns0, tools: 3\ntool_0(path", 3, false, 0, nil},
-			{`,"tools":["s1/tool_29*"]`, "\ns1, tools: 111 of 3000 (names alone)\ntool_29\n", 0, false, 111, nil},
+			{`,"tools":["s1/tool_2*"]`, "\ns1, tools: 111 of 1000 (names alone)\ntool_2\n", 0, false, 111, nil},
 			{`,"tools":["*_0"],"detail":"signatures"`, "tool_0(path: string, limit?: integer = 10) – Finds", 3, false, 0, nil},
 			{`,"tools":["s0"],"detail":"schemas"`, "tool_0(path: string, limit?: integer = 10)\n  {\"desc", 3, true, 0, nil},
-			{`,"detail":"names"`, "\ns1, tools: 3000 (names alone)\ntool_0\n", 0, false, 3004, nil},
+			{`,"detail":"names"`, "\ns1, tools: 1000 (names alone)\ntool_0\n", 0, false, 1004, nil},
 			{`,"tools":["s2","none","x*"]`, "- no tool is \"none\" or \"x*\"", 1, true, 0, []string{"none", "x*"}},
 		} {
 			r := openWith(t, l, modern, fmt.Sprint(i), c.more)

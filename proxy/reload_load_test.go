@@ -102,7 +102,7 @@ func restless(i int) string {
 // does not change goes on.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
-	const reloads, clients, workers, between = 200, 2, 2, 2
+	const reloads, clients, workers, between = 60, 2, 2, 2
 	front := newFront(t, readConfig(t, restless(0)), "")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

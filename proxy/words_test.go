@@ -15,7 +15,7 @@ func TestFaultG91_LongNames(t *testing.T) {
 	l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": ["tools=echo"]}}}}}`), ""))
 	l.act("# hello 2025-11-25 {}")
 	l.act("# open dev")
-	long := string(wire.AppendQuote(nil, "x\u202e\u200b"+strings.Repeat("y", 4<<20)))
+	long := string(wire.AppendQuote(nil, "x\u202e\u200b"+strings.Repeat("y", 1<<20)))
 	for i, request := range []string{
 		`"tools/call","params":{"name":%s}`,
 		`"prompts/get","params":{"name":%s}`,

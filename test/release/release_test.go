@@ -27,6 +27,8 @@ func run(t *testing.T, name string, arguments ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, arguments...)
 	command.Dir = root
+	// What nfpm shares with the program was built like this already.
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	var told strings.Builder
 	command.Stderr = &told
 	out, err := command.Output()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Tool says how one tool of a server is offered. The zero value offers it as the server does.
@@ -75,35 +76,24 @@ func (c *checker) json(n *document.Node, path string) json.RawMessage {
 	switch n.Kind {
 	case document.Text:
 		v, _ := c.text(n, path, true)
-		return encodeValue(v.text)
+		return wire.MustEncode(v.text)
 	case document.Number:
 		return json.RawMessage(n.Value)
 	case document.Boolean:
-		return encodeValue(n.Value == "true")
+		return wire.MustEncode(n.Value == "true")
 	case document.Array:
 		items := make([]json.RawMessage, len(n.Items))
 		for i, item := range n.Items {
 			items[i] = c.json(item, index(path, i))
 		}
-		return encodeValue(items)
+		return wire.MustEncode(items)
 	case document.Object:
 		members, _ := c.members(n, path, func(string) bool { return false })
 		out := []byte{'{'}
-		for i, m := range members {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(append(append(out, encodeValue(m.Key)...), ':'), c.json(m.Value, join(path, m.Key))...)
+		for _, m := range members {
+			out = wire.AppendMember(out, wire.MustEncode(m.Key), c.json(m.Value, join(path, m.Key)))
 		}
 		return append(out, '}')
 	}
 	return json.RawMessage("null")
-}
-
-func encodeValue(v any) json.RawMessage {
-	out, err := json.Marshal(v)
-	if err != nil {
-		panic("config: a value of a file cannot be encoded: " + err.Error())
-	}
-	return out
 }

@@ -144,11 +144,8 @@ func (r *round) end() {
 func (r *round) again() {
 	f := r.f
 	text := []byte(`"inputResponses":{`)
-	for i, a := range r.answers {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(append(append(text, a.key...), ':'), a.result...)
+	for _, a := range r.answers {
+		text = wire.AppendMember(text, a.key, a.result)
 	}
 	text = append(text, '}')
 	if r.state != nil {

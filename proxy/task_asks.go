@@ -65,15 +65,12 @@ func (q *taskQuestions) open(client *terms) string {
 		return ""
 	}
 	text := []byte{'{'}
-	for i, one := range q.asked {
-		if i > 0 {
-			text = append(text, ',')
-		}
+	for _, one := range q.asked {
 		m := scanned(one.raw)
 		if edits := eras.WithoutRelatedTask(m.Raw, m.Params); edits != nil {
 			m = scanned(wire.Splice(nil, m.Raw, edits...))
 		}
-		text = eras.AppendQuestionToModern(append(wire.AppendQuote(text, one.key), ':'), m)
+		text = eras.AppendQuestionToModern(append(wire.AppendQuote(wire.Comma(text), one.key), ':'), m)
 	}
 	return string(append(text, '}'))
 }

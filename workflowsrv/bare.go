@@ -147,14 +147,11 @@ func (s *bareSession) fail(id []byte, f *fault) {
 // bareList is the result of tools/list in the bare form.
 func bareList() []byte {
 	dst := []byte(`{"tools":[`)
-	for i, t := range toolTable() {
+	for _, t := range toolTable() {
 		if t.run == nil {
 			continue
 		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendObject(dst, "name", t.name, "description", t.short)
+		dst = appendObject(wire.Comma(dst), "name", t.name, "description", t.short)
 		input := strings.ReplaceAll(t.input, idProperty, seedIDProperty)
 		dst = append(dst[:len(dst)-1], `,"inputSchema":`+input+`,"outputSchema":`...)
 		if t.bareOutput != "" {

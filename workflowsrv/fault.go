@@ -63,11 +63,7 @@ func invalidParams(details string) *fault {
 func appendObject(dst []byte, pairs ...string) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(pairs); i += 2 {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendQuote(dst, pairs[i])
-		dst = append(dst, ':')
+		dst = append(wire.AppendQuote(wire.Comma(dst), pairs[i]), ':')
 		dst = wire.AppendQuote(dst, pairs[i+1])
 	}
 	return append(dst, '}')

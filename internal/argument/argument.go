@@ -44,11 +44,8 @@ func (m *members) set(key string, value any) {
 
 func (m *members) append(dst []byte) []byte {
 	dst = append(dst, '{')
-	for i, key := range m.keys {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(wire.AppendQuote(dst, key), ':')
+	for _, key := range m.keys {
+		dst = append(wire.AppendQuote(wire.Comma(dst), key), ':')
 		switch v := m.values[key].(type) {
 		case *members:
 			dst = v.append(dst)
@@ -151,15 +148,12 @@ func (s Schema) list(schema any, text string) (json.RawMessage, error) {
 	if of, ok := s.resolved(schema)["items"]; ok {
 		types = jsontype.Of(s.root, of)
 	}
-	for i, one := range strings.Split(text, ",") {
+	for one := range strings.SplitSeq(text, ",") {
 		value, err := jsontype.Value(one, types)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, value...)
+		out = append(wire.Comma(out), value...)
 	}
 	return append(out, ']'), nil
 }

@@ -61,11 +61,8 @@ func encode(k Key, e *Entry) []byte {
 	b = appendOptional(append(b, `,"info":`...), e.Info)
 	b = appendOptional(append(b, `,"instructions":`...), e.Instructions)
 	b = append(b, `,"lists":{`...)
-	for i, name := range sortedKeys(e.Lists) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(wire.AppendQuote(b, name), ":["...)
+	for _, name := range sortedKeys(e.Lists) {
+		b = append(wire.AppendQuote(wire.Comma(b), name), ":["...)
 		b = append(b, bytes.Join(asBytes(e.Lists[name]), []byte(","))...)
 		b = append(b, ']')
 	}

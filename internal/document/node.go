@@ -152,21 +152,14 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 		return wire.AppendQuote(dst, n.Value)
 	case Array:
 		dst = append(dst, '[')
-		for i, item := range n.Items {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = item.AppendJSON(dst)
+		for _, item := range n.Items {
+			dst = item.AppendJSON(wire.Comma(dst))
 		}
 		return append(dst, ']')
 	case Object:
 		dst = append(dst, '{')
-		for i, m := range n.Members {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = wire.AppendQuote(dst, m.Key)
-			dst = append(dst, ':')
+		for _, m := range n.Members {
+			dst = append(wire.AppendQuote(wire.Comma(dst), m.Key), ':')
 			dst = m.Value.AppendJSON(dst)
 		}
 		return append(dst, '}')

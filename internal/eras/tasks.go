@@ -92,10 +92,7 @@ func appendTask(dst, raw []byte, task wire.Span) []byte {
 		default:
 			continue
 		}
-		if dst[len(dst)-1] != '{' {
-			dst = append(dst, ',')
-		}
-		dst = append(append(wire.AppendQuote(dst, name), ':'), raw[value.Start:value.End]...)
+		dst = wire.AppendMember(dst, wire.AppendQuote(nil, name), raw[value.Start:value.End])
 	}
 	return dst
 }

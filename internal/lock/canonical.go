@@ -20,7 +20,7 @@ func appendCanonical(dst, raw []byte, at wire.Span, inSchema bool) []byte {
 	case '[':
 		dst = append(dst, '[')
 		for e := range wire.Elements(raw, at) {
-			dst = appendCanonical(comma(dst), raw, e, inSchema)
+			dst = appendCanonical(wire.Comma(dst), raw, e, inSchema)
 		}
 		return append(dst, ']')
 	case '"':
@@ -60,7 +60,7 @@ func appendMembers(dst []byte, all []member, inSchema bool) []byte {
 	dst = append(dst, '{')
 	for i := range all {
 		m := &all[i]
-		dst = append(append(comma(dst), m.key...), ':')
+		dst = append(append(wire.Comma(dst), m.key...), ':')
 		if inSchema && m.isSet() {
 			dst = appendSet(dst, m)
 		} else {
@@ -83,13 +83,6 @@ func appendSet(dst []byte, m *member) []byte {
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return append(append(append(dst, '['), bytes.Join(all, []byte(","))...), ']')
-}
-
-func comma(dst []byte) []byte {
-	if last := dst[len(dst)-1]; last != '{' && last != '[' {
-		dst = append(dst, ',')
-	}
-	return dst
 }
 
 // isPlain reports whether a string token is its own canonical form, as nearly all are.

@@ -91,8 +91,7 @@ func (it *Item) nameless() []byte {
 	out := []byte(it.Kind + "{")
 	for _, m := range members(it.Text, wire.Whole(it.Text)) {
 		if !m.is(naming) {
-			out = append(append(comma(out), m.key...), ':')
-			out = append(out, it.Text[m.val.Start:m.val.End]...)
+			out = wire.AppendMember(out, m.key, it.Text[m.val.Start:m.val.End])
 		}
 	}
 	return out

@@ -76,14 +76,14 @@ func appendUndated(dst, raw []byte, at wire.Span, inWords bool) []byte {
 		dst = append(dst, '{')
 		for key, val := range wire.Members(raw, at) {
 			name := string(raw[key.Start:key.End])
-			dst = append(append(comma(dst), name...), ':')
+			dst = append(append(wire.Comma(dst), name...), ':')
 			dst = appendUndated(dst, raw, val, name == `"description"` || name == `"title"`)
 		}
 		return append(dst, '}')
 	case '[':
 		dst = append(dst, '[')
 		for e := range wire.Elements(raw, at) {
-			dst = appendUndated(comma(dst), raw, e, false)
+			dst = appendUndated(wire.Comma(dst), raw, e, false)
 		}
 		return append(dst, ']')
 	case '"':

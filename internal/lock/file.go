@@ -171,29 +171,20 @@ func (f *File) Remove(id ID) { delete(f.servers, id) }
 // Encode gives the content of the file, an item a line. Equal files have equal contents.
 func (f *File) Encode() []byte {
 	out := []byte(`{"workbenchLock":` + version + `,"items":[` + "\n")
-	first := true
 	for _, id := range f.Servers() {
 		for _, it := range f.servers[id] {
-			if !first {
-				out = append(out, ",\n"...)
-			}
-			first = false
-			out = appendQuoted(append(out, `{"server":`...), id.String())
-			out = append(append(out, `,"kind":"`...), it.Kind...)
-			out = append(out, '"')
+			o := wire.NewObject(out).Raw("server", quoted(id.String())).Text("kind", string(it.Kind))
 			if it.Kind.naming() != "" {
-				out = appendQuoted(append(out, `,"name":`...), it.Name.Verbatim())
+				o = o.Raw("name", quoted(it.Name.Verbatim()))
 			}
-			out = append(append(out, `,"digest":"`...), it.Digest()...)
-			out = append(append(append(out, `","value":`...), it.Text...), '}')
+			out = append(o.Text("digest", it.Digest()).Raw("value", it.Text).End(), ",\n"...)
 		}
 	}
-	return append(out, "\n]}\n"...)
+	return append(bytes.TrimSuffix(out, []byte(",\n")), "\n]}\n"...)
 }
 
-func appendQuoted(dst []byte, text string) []byte {
-	return appendString(dst, wire.AppendQuote(nil, text))
-}
+// quoted gives a text as a string token in its canonical form.
+func quoted(text string) []byte { return appendString(nil, wire.AppendQuote(nil, text)) }
 
 // Write puts the file at a path, in one step.
 func (f *File) Write(path string) error { return openfile.Replace(path, f.Encode()) }

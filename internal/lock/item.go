@@ -102,7 +102,7 @@ func canonical(k Kind, raw []byte) []byte {
 	dst = append(dst, '{')
 	for i := range all {
 		m := &all[i]
-		dst = append(append(comma(dst), m.key...), ':')
+		dst = append(append(wire.Comma(dst), m.key...), ':')
 		dst = appendCanonical(dst, raw, m.val, m.is("inputSchema") || m.is("outputSchema"))
 	}
 	return append(dst, '}')

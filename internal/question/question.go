@@ -79,7 +79,7 @@ func (t Terminal) Ask(server string, params []byte) ([]byte, error) {
 	if f.Mode == "url" {
 		return t.visit(f.URL)
 	}
-	content, given := []byte{'{'}, false
+	content := []byte{'{'}
 	for name, raw := range properties(f.Schema.Properties) {
 		var one field
 		if err := json.Unmarshal(raw, &one); err != nil {
@@ -96,17 +96,14 @@ func (t Terminal) Ask(server string, params []byte) ([]byte, error) {
 		case value == nil:
 			continue
 		}
-		if given {
-			content = append(content, ',')
-		}
-		content, given = append(append(wire.AppendQuote(content, name), ':'), value...), true
+		content = wire.AppendMember(content, wire.AppendQuote(nil, name), value)
 	}
 	if f.Schema.Properties == nil || string(f.Schema.Properties) == "{}" {
 		if answer, err := t.line("Accept? [y/N] "); err != nil || !isYes(answer) {
 			return []byte(decline), nil
 		}
 	}
-	return append(append([]byte(`{"action":"accept","content":`), append(content, '}')...), '}'), nil
+	return wire.NewObject(nil).Text("action", "accept").Raw("content", append(content, '}')).End(), nil
 }
 
 // properties yields the properties of a schema in their order.
@@ -243,15 +240,12 @@ func (f *field) read(text string) ([]byte, error) {
 	}
 	if f.Type == "array" {
 		out := []byte{'['}
-		for i, one := range strings.Split(text, ",") {
+		for one := range strings.SplitSeq(text, ",") {
 			value, err := f.chosen(strings.TrimSpace(one))
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, value...)
+			out = append(wire.Comma(out), value...)
 		}
 		return append(out, ']'), nil
 	}

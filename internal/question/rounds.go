@@ -42,7 +42,7 @@ func Rounds(params []byte, request func(params []byte) (result []byte, err error
 
 // Responses answers the questions of a server of revision 2026-07-28.
 func Responses(requests json.RawMessage, answer Answer) ([]byte, error) {
-	out, first := []byte{'{'}, true
+	out := []byte{'{'}
 	if len(requests) == 0 || requests[0] != '{' {
 		return append(out, '}'), nil
 	}
@@ -58,10 +58,7 @@ func Responses(requests json.RawMessage, answer Answer) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !first {
-			out = append(out, ',')
-		}
-		out, first = append(append(append(out, requests[key.Start:key.End]...), ':'), result...), false
+		out = wire.AppendMember(out, requests[key.Start:key.End], result)
 	}
 	return append(out, '}'), nil
 }
@@ -77,12 +74,5 @@ func WithResponses(params, responses, state []byte) []byte {
 	if len(state) > 0 {
 		own["requestState"] = state
 	}
-	out := []byte{'{'}
-	for name, value := range own {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(wire.AppendQuote(out, name), ':'), value...), ' ')
-	}
-	return append(out, '}')
+	return wire.MustEncode(own)
 }

@@ -51,10 +51,10 @@ func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []strin
 			schema = val
 			value = r.schema(raw, val)
 		}
-		out = appendMember(out, raw[key.Start:key.End], value)
+		out = wire.AppendMember(out, raw[key.Start:key.End], value)
 	}
 	if !described {
-		out = appendMember(out, []byte(`"description"`), wire.AppendQuote(nil, r.Description))
+		out = wire.AppendMember(out, []byte(`"description"`), wire.AppendQuote(nil, r.Description))
 	}
 	if r.Defaults == nil && r.Hidden == nil {
 		return append(out, '}'), nil, nil
@@ -105,7 +105,7 @@ func (r *Rule) schema(raw []byte, in wire.Span) []byte {
 			value = []byte{'{'}
 			for key, val := range wire.Members(raw, val) {
 				if name, _ := wire.Unquote(raw[key.Start:key.End]); !slices.Contains(r.Hidden, name) {
-					value = appendMember(value, raw[key.Start:key.End], r.property(name, raw, val))
+					value = wire.AppendMember(value, raw[key.Start:key.End], r.property(name, raw, val))
 				}
 			}
 			value = append(value, '}')
@@ -113,15 +113,12 @@ func (r *Rule) schema(raw []byte, in wire.Span) []byte {
 			value = []byte{'['}
 			for e := range wire.Elements(raw, val) {
 				if name, _ := wire.Unquote(raw[e.Start:e.End]); !slices.Contains(r.Hidden, name) && r.value(name) == nil {
-					if len(value) > 1 {
-						value = append(value, ',')
-					}
-					value = append(value, raw[e.Start:e.End]...)
+					value = append(wire.Comma(value), raw[e.Start:e.End]...)
 				}
 			}
 			value = append(value, ']')
 		}
-		out = appendMember(out, raw[key.Start:key.End], value)
+		out = wire.AppendMember(out, raw[key.Start:key.End], value)
 	}
 	return append(out, '}')
 }
@@ -135,10 +132,10 @@ func (r *Rule) property(name string, raw []byte, in wire.Span) []byte {
 	out := []byte{'{'}
 	for key, val := range wire.Members(raw, in) {
 		if name, _ := wire.Unquote(raw[key.Start:key.End]); name != "default" {
-			out = appendMember(out, raw[key.Start:key.End], raw[val.Start:val.End])
+			out = wire.AppendMember(out, raw[key.Start:key.End], raw[val.Start:val.End])
 		}
 	}
-	return append(appendMember(out, []byte(`"default"`), value), '}')
+	return append(wire.AppendMember(out, []byte(`"default"`), value), '}')
 }
 
 // value gives the default of a parameter; nil if it has none.
@@ -175,12 +172,12 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 			continue
 		}
 		names = append(names, name)
-		out = appendMember(out, given[key.Start:key.End], given[val.Start:val.End])
+		out = wire.AppendMember(out, given[key.Start:key.End], given[val.Start:val.End])
 	}
 	added := false
 	for _, d := range a.defaults {
 		if !slices.Contains(names, d.Name) {
-			out = appendMember(out, wire.AppendQuote(nil, d.Name), d.Value)
+			out = wire.AppendMember(out, wire.AppendQuote(nil, d.Name), d.Value)
 			added = true
 		}
 	}
@@ -195,11 +192,4 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 func (a *Arguments) hides(name string) bool {
 	return slices.Contains(a.hidden, name) || !slices.Contains(a.shown, name) &&
 		slices.ContainsFunc(a.hidden, func(hidden string) bool { return strings.EqualFold(hidden, name) })
-}
-
-func appendMember(object, key, value []byte) []byte {
-	if len(object) > 1 {
-		object = append(object, ',')
-	}
-	return append(append(append(object, key...), ':'), value...)
 }

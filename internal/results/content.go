@@ -174,17 +174,11 @@ func (s *Shelf) Read(uri string) ([]byte, error) {
 	some := len(out)
 	for i := range c.items {
 		if n := strconv.Itoa(i + 1); part == "" || part == n {
-			if len(out) > some {
-				out = append(out, ',')
-			}
-			out = c.items[i].resource(out, raw, address(k.id, n))
+			out = c.items[i].resource(wire.Comma(out), raw, address(k.id, n))
 		}
 	}
 	if c.structured.Present() && (part == "" || part == "structured") {
-		if len(out) > some {
-			out = append(out, ',')
-		}
-		o := wire.NewObject(out).Text("uri", address(k.id, "structured")).Text("mimeType", "application/json")
+		o := wire.NewObject(wire.Comma(out)).Text("uri", address(k.id, "structured")).Text("mimeType", "application/json")
 		out = o.Text("text", string(raw[c.structured.Start:c.structured.End])).End()
 	}
 	if len(out) == some && part != "" {

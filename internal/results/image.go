@@ -49,9 +49,8 @@ func scaled(raw []byte, it *item) []byte {
 	if err != nil {
 		return whole
 	}
-	piece := append([]byte(`{"type":"image","mimeType":"`), mime...)
-	piece = append(piece, `","data":"`...)
-	return append(base64.StdEncoding.AppendEncode(piece, out.Bytes()), `"}`...)
+	piece := wire.NewObject(nil).Text("type", "image").Text("mimeType", mime)
+	return piece.Text("data", base64.StdEncoding.EncodeToString(out.Bytes())).End()
 }
 
 // smaller makes an image whose longer side is longSide: each of its pixels is the mean of those that it stands for.

@@ -95,10 +95,7 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 				continue
 			}
 		}
-		if out[len(out)-1] != '[' {
-			out = append(out, ',')
-		}
-		out = append(out, piece...)
+		out = append(wire.Comma(out), piece...)
 	}
 	out = append(out, ']')
 	if c.structured.Present() && !isLarge {

@@ -71,11 +71,3 @@ func (m *Message) Splice(buf *[]byte, edits ...Edit) []byte {
 
 // isLent reports whether m.Raw lies in the room that a Reader lent.
 func (m *Message) isLent() bool { return m.room != nil && &m.room[m.at] == &m.Raw[0] }
-
-// Comma appends a comma to a JSON array that is being written, unless nothing is in it yet.
-func Comma(array []byte) []byte {
-	if array[len(array)-1] != '[' {
-		array = append(array, ',')
-	}
-	return array
-}

@@ -34,8 +34,8 @@ func NewObject(dst []byte) Object { return append(dst, '{') }
 
 // Member begins a member, whose value is to be appended as JSON.
 func (o Object) Member(name string) []byte {
-	if last := o[len(o)-1]; last != '{' && last != ',' {
-		o = append(o, ',')
+	if o[len(o)-1] != ',' {
+		o = Comma(o)
 	}
 	return append(append(append(o, '"'), name...), `":`...)
 }
@@ -56,6 +56,19 @@ func (o Object) True(name string) Object { return append(o.Member(name), "true".
 
 // End ends the object.
 func (o Object) End() []byte { return append(o, '}') }
+
+// Comma appends a comma to a JSON array or object that is being written, unless nothing is in it yet.
+func Comma(dst []byte) []byte {
+	if last := dst[len(dst)-1]; last != '[' && last != '{' {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// AppendMember appends a member to a JSON object that is being written. The name, a string, and the value are JSON.
+func AppendMember(object, name, value []byte) []byte {
+	return append(append(append(Comma(object), name...), ':'), value...)
+}
 
 // AppendRequest appends a request. The id and the params are JSON; empty params are left out.
 func AppendRequest(dst []byte, id, method string, params []byte) []byte {

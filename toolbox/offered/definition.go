@@ -60,11 +60,11 @@ func mended(raw []byte) (tool []byte, changed, anyOutput bool) {
 			ok = isObject(value)
 		}
 		if changed = changed || !ok || len(value) != val.End-val.Start; ok {
-			out = appendMember(out, raw[key.Start:key.End], value)
+			out = wire.AppendMember(out, raw[key.Start:key.End], value)
 		}
 	}
 	if !takes {
-		out, changed = appendMember(out, []byte(`"inputSchema"`), []byte(`{"type":"object"}`)), true
+		out, changed = wire.AppendMember(out, []byte(`"inputSchema"`), []byte(`{"type":"object"}`)), true
 	}
 	if !changed {
 		return raw, false, anyOutput
@@ -96,7 +96,7 @@ func mendedSchema(raw []byte, in wire.Span) (schema []byte, edited bool) {
 	out := []byte{'{'}
 	kind, props, required := at[0], at[1], at[2]
 	if edited = !kind.Present(); edited {
-		out = appendMember(out, []byte(`"type"`), []byte(object))
+		out = wire.AppendMember(out, []byte(`"type"`), []byte(object))
 	}
 	for key, val := range wire.Members(raw, in) {
 		value := raw[val.Start:val.End]
@@ -111,7 +111,7 @@ func mendedSchema(raw []byte, in wire.Span) (schema []byte, edited bool) {
 			value = texts(raw, required)
 		}
 		if edited = edited || value == nil || &value[0] != &raw[val.Start]; value != nil {
-			out = appendMember(out, raw[key.Start:key.End], value)
+			out = wire.AppendMember(out, raw[key.Start:key.End], value)
 		}
 	}
 	if !edited {
@@ -162,7 +162,7 @@ func only(raw []byte, in wire.Span, good func(key string, val []byte) bool) []by
 	kept, all := []byte{'{'}, raw[in.Start] == '{'
 	for key, val := range wire.Members(raw, in) {
 		if name, _ := wire.Unquote(raw[key.Start:key.End]); good(name, raw[val.Start:val.End]) {
-			kept = appendMember(kept, raw[key.Start:key.End], raw[val.Start:val.End])
+			kept = wire.AppendMember(kept, raw[key.Start:key.End], raw[val.Start:val.End])
 		} else {
 			all = false
 		}
@@ -179,11 +179,4 @@ func remaining(raw []byte, in wire.Span, kept []byte, all bool, end byte) []byte
 		return nil
 	}
 	return append(kept, end)
-}
-
-func appendMember(object, key, value []byte) []byte {
-	if len(object) > 1 {
-		object = append(object, ',')
-	}
-	return append(append(append(object, key...), ':'), value...)
 }

@@ -124,27 +124,21 @@ func (l *loader) badSchema(c *Command, n *document.Node, err error) {
 func paramsSchema(n *document.Node) []byte {
 	dst := []byte(`{"type":"object","properties":{`)
 	var required []string
-	for i, m := range n.Members {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	for _, m := range n.Members {
 		part := &document.Node{Kind: document.Object}
 		for _, key := range m.Value.Members {
 			if !slices.Contains(ownKeys(), key.Key) {
 				part.Members = append(part.Members, key)
 			}
 		}
-		dst = part.AppendJSON(append(wire.AppendQuote(dst, m.Key), ':'))
+		dst = part.AppendJSON(append(wire.AppendQuote(wire.Comma(dst), m.Key), ':'))
 		if !m.Value.Truth("optional") && m.Value.Get("default") == nil {
 			required = append(required, m.Key)
 		}
 	}
 	dst = append(dst, `},"required":[`...)
-	for i, name := range required {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendQuote(dst, name)
+	for _, name := range required {
+		dst = wire.AppendQuote(wire.Comma(dst), name)
 	}
 	return append(dst, `],"additionalProperties":false}`...)
 }

@@ -184,10 +184,7 @@ func (t *tree) append(dst []byte, get values) (_ []byte, ok bool) {
 		dst = append(dst, '{')
 		for _, key := range slices.Sorted(maps.Keys(t.object)) {
 			if v, ok := t.object[key].append(nil, get); ok {
-				if dst[len(dst)-1] != '{' {
-					dst = append(dst, ',')
-				}
-				dst = append(append(wire.AppendQuote(dst, key), ':'), v...)
+				dst = wire.AppendMember(dst, wire.AppendQuote(nil, key), v)
 			}
 		}
 		return append(dst, '}'), true
@@ -195,10 +192,7 @@ func (t *tree) append(dst []byte, get values) (_ []byte, ok bool) {
 		dst = append(dst, '[')
 		for _, child := range t.array {
 			if v, ok := child.append(nil, get); ok {
-				if dst[len(dst)-1] != '[' {
-					dst = append(dst, ',')
-				}
-				dst = append(dst, v...)
+				dst = append(wire.Comma(dst), v...)
 			}
 		}
 		return append(dst, ']'), true

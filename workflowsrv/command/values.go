@@ -19,10 +19,7 @@ type arguments map[string]json.RawMessage
 func (a arguments) json(c *Command) json.RawMessage {
 	dst := []byte{'{'}
 	add := func(name string, v json.RawMessage) {
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(wire.AppendQuote(dst, name), ':'), v...)
+		dst = wire.AppendMember(dst, wire.AppendQuote(nil, name), v)
 	}
 	for _, p := range c.Params {
 		if v, ok := a[p.Name]; ok {
@@ -80,10 +77,7 @@ func (p *Param) read(root map[string]any, texts []string) (json.RawMessage, erro
 		if err != nil {
 			return nil, fmt.Errorf("item %d %w", i+1, err)
 		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, v...)
+		dst = append(wire.Comma(dst), v...)
 	}
 	return append(dst, ']'), nil
 }

@@ -172,10 +172,7 @@ func queryArguments(r *http.Request, o *operation) ([]byte, *Fault) {
 		if len(values) > 1 {
 			return nil, invalid("%s is given %d times", cut.Short(name), len(values))
 		}
-		if len(object) > 1 {
-			object = append(object, ',')
-		}
-		object = append(wire.AppendQuote(object, name), ':')
+		object = append(wire.AppendQuote(wire.Comma(object), name), ':')
 		if number := o.param(name).takes("integer"); number && json.Valid([]byte(values[0])) {
 			object = append(object, values[0]...)
 			continue

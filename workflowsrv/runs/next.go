@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -66,8 +65,9 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 		return t.goOn(ctx)
 	}
 	if again, err := t.repeated(s); again || err != nil {
-		if err == nil {
-			err = t.learn(ctx, t.awaited(s.Context))
+		if awaited := t.awaited(s.Context); err == nil && awaited != nil {
+			t.warn("the variables of this call were stored")
+			err = t.learn(ctx, awaited)
 		}
 		if err != nil {
 			return Answer{}, err
@@ -136,21 +136,6 @@ func (t *turn) repeated(s Step) (bool, error) {
 		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, cut.Short(s.ID), hint, at), "call workflow_next with the run alone to see it"}
 	}
 	return false, &Error{fmt.Sprintf("the step %q is not the next one: the run %s", s.ID, at), next}
-}
-
-// awaited gives those variables of a call for a step that was done before that nobody has set, while the run waits for
-// variables: that the call comes again is what it wants.
-func (t *turn) awaited(text json.RawMessage) json.RawMessage {
-	if _, asked := t.r.proposed(); asked || t.next.Step != nil {
-		return nil
-	}
-	sent := decode(text)
-	maps.DeleteFunc(sent, func(name string, _ any) bool { _, set := t.r.context[name]; return set })
-	if len(sent) == 0 {
-		return nil
-	}
-	t.warn("the variables of this call were stored")
-	return wire.MustEncode(sent)
 }
 
 // wasDone reports whether a step was done on the line where the run is, in any pass.

@@ -251,5 +251,19 @@ func (s *standing) holds(name string, value any) bool {
 	return !ok || len(list) < n || len(had) < n || !reflect.DeepEqual(had[:n], list[:n])
 }
 
+// awaited gives those variables of a call for a step that was done before that nobody has set, while the run waits for
+// variables: that the call comes again is what it wants.
+func (s *standing) awaited(text json.RawMessage) json.RawMessage {
+	if _, asked := s.r.proposed(); asked || s.next.Step != nil {
+		return nil
+	}
+	sent := decode(text)
+	maps.DeleteFunc(sent, func(name string, _ any) bool { _, set := s.r.context[name]; return set })
+	if len(sent) == 0 {
+		return nil
+	}
+	return wire.MustEncode(sent)
+}
+
 // now is the time as events have it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -144,10 +144,30 @@ func (v *Versions) begin(ctx context.Context, path string) (string, func(), erro
 	return path, done, err
 }
 
-// real follows links, so that these stay when the file is replaced.
+// maxLinks is how many links to a file that does not exist are followed, as many as Linux follows.
+const maxLinks = 40
+
+// real follows the links of a path, so that links stay when the file is replaced, and a file has the same name before it
+// exists and after. Where links lead in a circle, reading the path fails.
 func real(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	for range maxLinks {
+		target, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return target
+		}
+		dir := filepath.Dir(path)
+		if !errors.Is(err, fs.ErrNotExist) || dir == path {
+			return path
+		}
+		dir = real(dir)
+		path = filepath.Join(dir, filepath.Base(path))
+		link, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if path = link; !filepath.IsAbs(link) {
+			path = filepath.Join(dir, link)
+		}
 	}
 	return path
 }

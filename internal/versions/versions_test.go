@@ -131,6 +131,43 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// Links that lead to a file which does not exist yet stay, wherever they stand in its path, and undoing takes the file
+// away again.
+func TestLinkToNothing(t *testing.T) {
+	for _, path := range []string{"link", "folder/file", "folder/link", "folder/new/file"} {
+		t.Run(path, func(t *testing.T) {
+			dir := t.TempDir()
+			v, path := versions.New(filepath.Join(dir, "kept")), filepath.Join(dir, path)
+			if err := os.MkdirAll(filepath.Join(dir, "deep", "down"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for link, target := range map[string]string{"link": "deep/new/file", "folder": "deep/down", "deep/down/link": "../file"} {
+				if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+					t.Skip(err)
+				}
+			}
+			if err := v.Change(t.Context(), path, put("new")); err != nil || content(t, path) != "new" {
+				t.Errorf("got %q, %v, want the new text", content(t, path), err)
+			}
+			if err := v.Undo(t.Context(), path, false); err != nil || content(t, path) != "none" {
+				t.Errorf("got %q, %v, want no file", content(t, path), err)
+			}
+			for _, link := range []string{"link", "folder", "deep/down/link"} {
+				if info, err := os.Lstat(filepath.Join(dir, link)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+					t.Errorf("%s: got %v, %v, want a link", link, info, err)
+				}
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "circle")
+	if err := os.Symlink("circle", path); err != nil {
+		t.Skip(err)
+	}
+	if err := versions.New(filepath.Join(t.TempDir(), "kept")).Change(t.Context(), path, put("new")); err == nil {
+		t.Error("a link that leads to itself was replaced")
+	}
+}
+
 // A change that fails, or that several make at once, loses nothing.
 func TestAtOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -31,7 +31,7 @@ func Set(data []byte, at Place, value []byte) ([]byte, error) {
 	return change(data, at, v)
 }
 
-// Move takes a member to another place, in JSON with the comments in it.
+// Move takes a member to another place, in JSON and YAML with the comments in it.
 func Move(data []byte, from, to Place) ([]byte, error) {
 	root, err := tree(data, from)
 	if err != nil {
@@ -45,7 +45,12 @@ func Move(data []byte, from, to Place) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if from.language() == "json" && len(from.Keys) == len(to.Keys) {
+	switch {
+	case from.language() == "yaml":
+		if out, err = carryYAML(data, from, out, to); err != nil {
+			return nil, err
+		}
+	case from.language() == "json" && len(from.Keys) == len(to.Keys):
 		if start, end, ok := valueAt(data, from); ok {
 			if first, last, ok := valueAt(out, to); ok {
 				out = splice(out, first, last, string(data[start:end]))

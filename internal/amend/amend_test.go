@@ -95,6 +95,29 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
+// In YAML too a member that is moved takes its comments along, however far the lines of its new place are indented.
+func TestMoveYAML(t *testing.T) {
+	const entry = "command: x   # why\n"
+	const long = "  x:\n    # run it\n    " + entry + "    env:\n      A: 'b' # c\n\n      B: |\n        # text\n        b\n"
+	from := amend.Place{File: "f.yaml", Keys: []string{"a", "x"}}
+	to := amend.Place{File: "f.yaml", Keys: []string{"b", "x"}}
+	for text, want := range map[string]string{
+		"a:\n" + long + "  z: 1\nb:\n  y: 2\n":                  "a:\n  z: 1\nb:\n  y: 2\n" + long,
+		"a:\n  x: {c: 'd'} # why\n  z: 1\n":                     "a:\n  z: 1\nb:\n  x: {c: 'd'} # why\n",
+		"a:\n      x:\n          " + entry + "      z: 1\n":     "a:\n      z: 1\nb:\n  x:\n      " + entry,
+		"a:\n  x:\n    " + entry + "  z: 1\nb:\n    y: 2\n":     "a:\n  z: 1\nb:\n    y: 2\n    x:\n      " + entry,
+		"a:\r\n  x:\r\n    c: d # e\r\n  z: 1":                  "a:\r\n  z: 1\r\nb:\r\n  x:\r\n    c: d # e\r\n",
+		"a: {x: {\n  c: d # why\n  }, z: 1}\n":                  "", // no lines of its own
+		"a:\n  x: &x\n    " + entry + "  z: *x\n":               "", // the alias would come before its anchor
+		"a:\n  z: &z {c: 'd'}\n  x: *z\nb:\n  y: 2 # because\n": "a:\n  z: &z {c: 'd'}\nb:\n  y: 2 # because\n  x: *z\n",
+	} {
+		got, err := amend.Move([]byte(text), from, to)
+		if string(got) != want || (want == "") != errors.Is(err, amend.ErrUnable) {
+			t.Errorf("%s: got %v\n%s\nwant\n%s", text, err, got, want)
+		}
+	}
+}
+
 // A member that is moved takes its comments along, and a flag is set as one.
 func TestMove(t *testing.T) {
 	text := "{\n  \"a\": {\n    \"x\": {\n      \"y\": 1 // why\n    }\n  },\n  \"b\": {}\n}\n"
@@ -104,7 +127,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}
 	got, err = amend.Move([]byte("a:\n  x: {y: 1}\n  z: 2\n"), amend.Place{File: "f.yaml", Keys: []string{"a", "x"}}, amend.Place{File: "f.yaml", Keys: []string{"b", "x"}})
-	if want := "a:\n  z: 2\nb:\n  x:\n    \"y\": 1\n"; err != nil || string(got) != want {
+	if want := "a:\n  z: 2\nb:\n  x: {y: 1}\n"; err != nil || string(got) != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}
 	for file, want := range map[string]string{"f.json": "{\n  \"a\": true\n}", "f.yaml": "a: true\n"} {

@@ -3,6 +3,7 @@ package amend
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -12,12 +13,7 @@ import (
 
 // inYAML changes the lines of a member.
 func inYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
-	e := yamlEdit{nl: newline(data), lines: strings.SplitAfter(string(data), "\n")}
-	if n := len(e.lines); e.lines[n-1] == "" {
-		e.lines = e.lines[:n-1]
-	} else {
-		e.lines[n-1] += e.nl
-	}
+	e := yamlLines(data)
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, err
@@ -54,6 +50,66 @@ func inYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 		return e.insert(e.end(holder), e.block(at.Keys[len(at.Keys)-1:], false, value, holder.Column-1)), nil
 	}
 	return nil, ErrUnable
+}
+
+// carryYAML puts the lines of a member of data in place of those that it has in out, so that its comments are there too.
+func carryYAML(data []byte, from Place, out []byte, to Place) ([]byte, error) {
+	old, first, last, value := memberLines(data, from)
+	e, begin, end, _ := memberLines(out, to)
+	if first > 0 && begin > 0 && from.name() == to.name() {
+		shift := indentation(e.lines[begin-1]) - indentation(old.lines[first-1])
+		lines := slices.Clone(e.lines[:begin-1])
+		for _, line := range old.lines[first-1 : last] {
+			if text := strings.TrimLeft(line, " "); strings.TrimSpace(text) != "" {
+				line = strings.Repeat(" ", max(0, len(line)-len(text)+shift)) + text
+			}
+			lines = append(lines, line)
+		}
+		carried := []byte(strings.Join(append(lines, e.lines[end:]...), ""))
+		want, err := tree(out, to)
+		if err != nil {
+			return nil, err
+		}
+		if got, err := tree(carried, to); err == nil && to.essence(got) == to.essence(want) {
+			return carried, nil
+		}
+	}
+	if value != nil && len(comments(value)) > 0 {
+		return nil, ErrUnable
+	}
+	return out, nil
+}
+
+// memberLines returns the numbers of the first and the last line of a member, 0 if it shares them with others, and its
+// value.
+func memberLines(data []byte, at Place) (e yamlEdit, first, last int, value *yaml.Node) {
+	var doc yaml.Node
+	if at.List || yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return e, 0, 0, nil
+	}
+	e, value = yamlLines(data), doc.Content[0]
+	for _, key := range at.Keys {
+		holder := value
+		name, next := pair(holder, key)
+		if value = next; value == nil {
+			return e, 0, 0, nil
+		}
+		if first, last = 0, 0; holder.Style&yaml.FlowStyle == 0 {
+			first, last = name.Line, e.indented(name.Line, value)
+		}
+	}
+	return e, first, last, value
+}
+
+// yamlLines takes a text apart into lines, each with an end.
+func yamlLines(data []byte) yamlEdit {
+	e := yamlEdit{nl: newline(data), lines: strings.SplitAfter(string(data), "\n")}
+	if n := len(e.lines); e.lines[n-1] == "" {
+		e.lines = e.lines[:n-1]
+	} else {
+		e.lines[n-1] += e.nl
+	}
+	return e
 }
 
 // yamlEdit changes lines.

@@ -242,6 +242,7 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 	}
 	holder, above := doc.Content[0], doc.Content[0]
 	for i, key := range at.Keys[:len(at.Keys)-1] {
+		fill(holder, above, yaml.MappingNode)
 		name, next := pair(holder, key)
 		if next == nil && (value == nil || holder.Kind != yaml.MappingNode) {
 			return nil, ErrUnable
@@ -265,13 +266,11 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 		made = *made.Content[0]
 		block(&made)
 	}
-	if holder.Tag == "!!null" {
-		kind := yaml.MappingNode
-		if at.List {
-			kind = yaml.SequenceNode
-		}
-		*holder = yaml.Node{Kind: kind}
+	kind := yaml.MappingNode
+	if at.List {
+		kind = yaml.SequenceNode
 	}
+	fill(holder, above, kind)
 	if value != nil {
 		unfold(holder, above)
 	}
@@ -292,6 +291,14 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 		}
 	}
 	return out.Bytes(), nil
+}
+
+// fill has a null become an empty mapping or sequence; the comment behind it then stands above its key.
+func fill(n, key *yaml.Node, kind yaml.Kind) {
+	if n.Tag == "!!null" {
+		n.Kind, n.Tag, n.Value, n.Style = kind, "", "", yaml.FlowStyle
+		unfold(n, key)
+	}
 }
 
 // unfold has a mapping of one line have several; the comment behind it then stands above its key.

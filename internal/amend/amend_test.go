@@ -95,6 +95,16 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
+// A file of YAML that is written anew keeps the ends of its lines, and gets no lines between its comments.
+func TestLineEndsYAML(t *testing.T) {
+	at := amend.Place{File: "f.yaml", Keys: []string{"a", "new"}}
+	got, err := amend.Set([]byte("# top\r\na: {b: 1} # c\r\n# below\r\nd: |\r\n  e\r\n  f\r\n"), at, []byte(`{"g": 2}`))
+	want := "# top\r\n# c\r\na:\r\n  b: 1\r\n  new:\r\n    g: 2\r\n# below\r\nd: |\r\n  e\r\n  f\r\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got %v\n%q\nwant\n%q", err, got, want)
+	}
+}
+
 // In YAML too a member that is moved takes its comments along, however far the lines of its new place are indented.
 func TestMoveYAML(t *testing.T) {
 	const entry = "command: x   # why\n"

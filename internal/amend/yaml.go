@@ -236,6 +236,8 @@ func yamlValue(n *document.Node) string {
 
 // anewYAML changes the nodes of a file and writes it anew.
 func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
+	nl := newline(data)
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) // else each comment would end with a carriage return
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
 		return nil, ErrUnable
@@ -290,7 +292,7 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 			return nil, ErrUnable
 		}
 	}
-	return out.Bytes(), nil
+	return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(nl)), nil
 }
 
 // fill has a null become an empty mapping or sequence; the comment behind it then stands above its key.

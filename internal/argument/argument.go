@@ -132,10 +132,11 @@ func (s Schema) value(path []string, text string, isJSON bool) (json.RawMessage,
 	}
 	at := s.at(path)
 	types := jsontype.Of(s.root, at)
-	if slices.Contains(types, "array") && !slices.Contains(types, "string") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+	value, err := jsontype.Value(text, types)
+	if err != nil && slices.Contains(types, "array") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
 		return s.list(at, text)
 	}
-	return jsontype.Value(text, types)
+	return value, err
 }
 
 // list reads a list written with commas. The empty text is an empty one.
@@ -145,8 +146,8 @@ func (s Schema) list(schema any, text string) (json.RawMessage, error) {
 		return append(out, ']'), nil
 	}
 	var types []string
-	if of, ok := s.resolved(schema)["items"]; ok {
-		types = jsontype.Of(s.root, of)
+	for _, part := range jsontype.Parts(s.root, schema) {
+		types = append(types, jsontype.Of(s.root, part["items"])...)
 	}
 	for one := range strings.SplitSeq(text, ",") {
 		value, err := jsontype.Value(one, types)
@@ -162,10 +163,23 @@ func (s Schema) list(schema any, text string) (json.RawMessage, error) {
 func (s Schema) at(path []string) any {
 	var here any = s.root
 	for _, key := range path {
-		properties, _ := s.resolved(here)["properties"].(map[string]any)
-		here = properties[key]
+		here = s.member(here, key)
 	}
 	return here
+}
+
+// member is the schema of a member of an object: that of its key, else that of all other keys.
+func (s Schema) member(object any, key string) (other any) {
+	for _, part := range jsontype.Parts(s.root, object) {
+		properties, _ := part["properties"].(map[string]any)
+		if of, ok := properties[key]; ok {
+			return of
+		}
+		if of, ok := part["additionalProperties"]; ok {
+			other = of
+		}
+	}
+	return other
 }
 
 // maxReferences is how many references are followed to a schema.

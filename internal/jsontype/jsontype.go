@@ -11,39 +11,69 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// maxRefs bounds how far a type is followed through a schema.
-const maxRefs = 8
+// maxRefs bounds how deep a type is followed through a schema, and maxParts through how many schemas.
+const (
+	maxRefs  = 8
+	maxParts = 256
+)
 
-// Of gives the types that a schema allows, as far as it names any: by type, behind a reference within root, or as one
-// of several. None means that the schema says nothing of types.
-func Of(root map[string]any, schema any) []string { return typesOf(root, schema, maxRefs) }
-
-func typesOf(root map[string]any, schema any, depth int) (types []string) {
-	s, ok := schema.(map[string]any)
-	if !ok || depth == 0 {
-		return nil
-	}
-	switch t := s["type"].(type) {
-	case string:
-		return []string{t}
-	case []any:
-		for _, one := range t {
-			if name, ok := one.(string); ok {
-				types = append(types, name)
-			}
+// Of gives the types that a schema allows, each once, as far as it names any: by type or by the values it lists, behind
+// a reference within root, or in one of several schemas. None means that the schema says nothing of types.
+func Of(root map[string]any, schema any) (types []string) {
+	add := func(name string) {
+		if !slices.Contains(types, name) {
+			types = append(types, name)
 		}
-		return types
 	}
-	if ref, ok := s["$ref"].(string); ok {
-		return typesOf(root, Pointed(root, ref), depth-1)
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		several, _ := s[key].([]any)
-		for _, one := range several {
-			types = append(types, typesOf(root, one, depth-1)...)
+	for _, part := range Parts(root, schema) {
+		switch t := part["type"].(type) {
+		case string:
+			add(t)
+			continue
+		case []any:
+			for _, one := range t {
+				if name, ok := one.(string); ok {
+					add(name)
+				}
+			}
+			continue
+		}
+		values, _ := part["enum"].([]any)
+		if one, ok := part["const"]; ok {
+			values = []any{one}
+		}
+		for _, one := range values {
+			if text, err := json.Marshal(one); err == nil {
+				add(typeOf(string(text)))
+			}
 		}
 	}
 	return types
+}
+
+// Parts gives the objects that say what a value is to be: a schema, or what it refers to within root, and if that names
+// no type, the schemas of its anyOf, oneOf and allOf.
+func Parts(root map[string]any, schema any) []map[string]any {
+	return partsOf(root, schema, maxRefs, nil)
+}
+
+func partsOf(root map[string]any, schema any, depth int, parts []map[string]any) []map[string]any {
+	s, ok := schema.(map[string]any)
+	if !ok || depth == 0 || len(parts) == maxParts {
+		return parts
+	}
+	if ref, ok := s["$ref"].(string); ok && s["type"] == nil {
+		return partsOf(root, Pointed(root, ref), depth-1, parts)
+	}
+	parts = append(parts, s)
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		if several, ok := s[key].([]any); ok && s["type"] == nil {
+			for _, one := range several {
+				parts = partsOf(root, one, depth-1, parts)
+			}
+		}
+	}
+	return parts
 }
 
 // Pointed follows a JSON pointer such as #/$defs/name.

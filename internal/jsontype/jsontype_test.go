@@ -17,13 +17,19 @@ func TestOf(t *testing.T) {
 		{"several types", `{"type":["string","null"]}`, []string{"string", "null"}},
 		{"a reference", `{"$ref":"#/$defs/a~1b"}`, []string{"boolean"}},
 		{"alternatives", `{"anyOf":[{"type":"array"},{"$ref":"#/$defs/a~1b"}]}`, []string{"array", "boolean"}},
+		{"all of some", `{"allOf":[{"$ref":"#/$defs/a~1b"}],"default":true}`, []string{"boolean"}},
+		{"values", `{"enum":["a",1,"b",2.5,null]}`, []string{"string", "integer", "number", "null"}},
+		{"one value", `{"anyOf":[{"const":1},{"const":2}]}`, []string{"integer"}},
+		{"values that do not say all", `{"type":"number","enum":[1]}`, []string{"number"}},
+		{"many references to itself", `{"$ref":"#/$defs/loops"}`, nil},
 		{"a reference to itself", `{"$ref":"#/$defs/loop"}`, nil},
 		{"nothing said", `{"description":"x"}`, nil},
 		{"no schema", `true`, nil},
 	}
 	root := map[string]any{"$defs": map[string]any{
-		"a/b":  map[string]any{"type": "boolean"},
-		"loop": map[string]any{"$ref": "#/$defs/loop"},
+		"a/b":   map[string]any{"type": "boolean"},
+		"loop":  map[string]any{"$ref": "#/$defs/loop"},
+		"loops": map[string]any{"anyOf": slices.Repeat([]any{map[string]any{"$ref": "#/$defs/loops"}}, 100)},
 	}}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

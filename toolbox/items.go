@@ -84,6 +84,9 @@ func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 	return s.lists.Lockable(s.words())
 }
 
+// Unread says why one of the lists of the server could not be read to its end, nil if each could.
+func (s *Server) Unread(kinds ...Kind) error { return s.lists.Unread(kinds...) }
+
 // Asks reports whether a person is to be asked before a call of a tool, by the configuration of its server; token is
 // the name by which the server knows it, as a JSON string.
 func (s *Server) Asks(token []byte) bool {

@@ -74,7 +74,7 @@ func (m *memory) recall(e *catalogue.Entry) {
 // One of which a list was not read to its end is spoken of once that is.
 func (m *memory) known() bool {
 	at := m.at.now()
-	return !m.lists.Unread() && !at.Seen.IsZero() && at.Cause == nil
+	return m.lists.Unread(offered.Kinds()...) == nil && !at.Seen.IsZero() && at.Cause == nil
 }
 
 // noteLate notes that the server was waited for in vain, for other runs too where nothing is known of it: one that

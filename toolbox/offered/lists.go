@@ -63,7 +63,7 @@ type list struct {
 	shown  []Item // what is offered
 	held   []Held // what the pins leave out
 	pinned string // what the pins have to say
-	unread bool   // it could not be read to its end
+	unread error  // why it could not be read to its end
 	notes  []string
 	size   int   // what the account is charged for it
 	drift  drift // how it has changed since it was first known
@@ -125,7 +125,7 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 		}
 	}()
 	e := l.lists[k]
-	e.notes, e.unread = r.notes(k), r.Unread
+	e.notes, e.unread = r.notes(k), r.unread(k)
 	if r.Failed() && len(e.whole) > 0 {
 		return false // keep what was known
 	}
@@ -165,6 +165,17 @@ func withKnown(read, known []Item, room int) []Item {
 		}
 	}
 	return read
+}
+
+// unread says why a list could not be read to its end, nil if it could.
+func (r *Reading) unread(k Kind) error {
+	switch {
+	case !r.Unread:
+		return nil
+	case r.Err == nil:
+		return fmt.Errorf("its %s could not be read", k.noun())
+	}
+	return fmt.Errorf("its %s could not be read: %w", k.noun(), foreign.NewError(r.Err))
 }
 
 // notes say what is odd about a list that was read.
@@ -238,23 +249,23 @@ func (l *Lists) Known() map[Kind][]Item {
 	defer l.mu.Unlock()
 	known := make(map[Kind][]Item)
 	for k, e := range l.lists {
-		if e.known && !e.unread {
+		if e.known && e.unread == nil {
 			known[k] = e.whole
 		}
 	}
 	return known
 }
 
-// Unread reports whether a list could not be read to its end.
-func (l *Lists) Unread() bool {
+// Unread says why one of the lists could not be read to its end, nil if each could.
+func (l *Lists) Unread(kinds ...Kind) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.lists {
-		if e.unread {
-			return true
+	for _, k := range kinds {
+		if err := l.lists[k].unread; err != nil {
+			return err
 		}
 	}
-	return false
+	return nil
 }
 
 // passingLocked gives a list without what the filters leave out.

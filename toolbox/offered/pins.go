@@ -62,8 +62,8 @@ func (l *Lists) Lockable(said *Said) ([]lock.Item, error) {
 	defer l.mu.Unlock()
 	all := l.origin.says(said)
 	for _, k := range Pinnable() {
-		if l.lists[k].unread {
-			return nil, fmt.Errorf("its %s could not be read", k.noun())
+		if err := l.lists[k].unread; err != nil {
+			return nil, err
 		}
 		kind, _ := k.lockKind()
 		all = append(all, l.origin.lockItems(kind, l.passingLocked(k))...)

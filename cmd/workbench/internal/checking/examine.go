@@ -305,6 +305,8 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	}
 	if srv.Hidden() > 0 && one.Tools == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "correct them, or remove them"})
+	} else if err := srv.Unread(toolbox.Tools); err != nil {
+		x.failed(i, err.Error())
 	} else if one.Tools == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "check whether it needs other arguments, or a key"})
 	}

@@ -122,12 +122,22 @@ func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	switch {
 	case len(s.Items(toolbox.Tools)) == 0 && s.Hidden() > 0:
 		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave out all of its tools (%d); correct them, or remove them", s.Name, b.Name, s.Hidden())
-	case st.State == toolbox.Ready || st.State == toolbox.Disabled || offline && !st.Seen.IsZero():
+	case st.State == toolbox.Ready || offline && !st.Seen.IsZero():
+		return Unread(b, s, toolbox.Tools)
+	case st.State == toolbox.Disabled:
 		return nil
 	case offline && st.State == toolbox.Stopped:
 		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %q starts it", s.Name, b.Name, b.Name)
 	}
 	return Absent(b.Name, s.Name, st)
+}
+
+// Unread says why a list of a server that is ready has less than the server offers; nil if it has all.
+func Unread(b *toolbox.Toolbox, s *toolbox.Server, kinds ...toolbox.Kind) error {
+	if err := s.Unread(kinds...); err != nil {
+		return fmt.Errorf("server %q of toolbox %q: %w", s.Name, b.Name, err)
+	}
+	return nil
 }
 
 // Absent says why a server is not there for a command, which tries no longer when it says so.

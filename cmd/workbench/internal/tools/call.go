@@ -268,6 +268,9 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, opening.Absent(b.Name, server, st)
 	}
+	if err := opening.Unread(b, srv, k); err != nil {
+		return toolbox.Item{}, err
+	}
 	var known []string
 	for _, it := range srv.Items(k) {
 		known = append(known, it.Key.String())

@@ -53,9 +53,15 @@ func listItems(ctx context.Context, env *opening.Environment, names []string, as
 	failed := false
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
-			if st := s.Status(); st.State != toolbox.Ready && st.State != toolbox.Disabled {
+			err := opening.Unread(b, s, kinds...)
+			if st := s.Status(); st.State == toolbox.Disabled {
+				err = nil
+			} else if st.State != toolbox.Ready {
+				err = opening.Absent(b.Name, s.Name, st)
+			}
+			if err != nil {
 				failed = true
-				fmt.Fprintf(env.Err, "workbench: error: %v\n", opening.Absent(b.Name, s.Name, st))
+				fmt.Fprintf(env.Err, "workbench: error: %v\n", err)
 			}
 			for _, k := range kinds {
 				for _, it := range s.Items(k) {

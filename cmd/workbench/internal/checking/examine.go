@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -139,9 +140,20 @@ func (x *examined) add(i int, found ...diagnosis.Finding) {
 	}
 }
 
+// alike reports whether two servers are started in the same way and offer the same tools under the same conditions.
+func alike(a, b config.Server) bool {
+	a.Name = b.Name
+	return a.StartsLike(&b) && a.ReadOnly == b.ReadOnly && reflect.DeepEqual(a.ToolFilters, b.ToolFilters) &&
+		reflect.DeepEqual(a.Tools, b.Tools) && reflect.DeepEqual(a.Approve, b.Approve)
+}
+
 // relations finds what is wrong with servers beside each other: the same one twice, and toolboxes that offer nothing.
 func (x *examined) relations(cfg *config.Config) {
-	first := make(map[string]string)
+	type named struct {
+		name string
+		config.Server
+	}
+	var seen []named
 	for _, t := range cfg.Toolboxes {
 		enabled := false
 		for _, s := range t.Servers {
@@ -149,14 +161,12 @@ func (x *examined) relations(cfg *config.Config) {
 			if s.Disabled || s.Problem != nil || s.Transport == config.TransportBuiltin {
 				continue // of an entry with a problem not all was read
 			}
-			name := t.Name + "/" + s.Name
-			same := strings.Join(append([]string{s.Command, s.URL, s.Cwd, fmt.Sprint(s.ToolFilters), fmt.Sprint(s.Env), fmt.Sprint(s.Headers)}, s.Args...), "\x00")
-			if other := first[same]; other != "" {
+			if i := slices.IndexFunc(seen, func(n named) bool { return alike(n.Server, s) }); i >= 0 {
 				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name,
-					Message: "it is the same as " + other, Remedy: "remove one of the two: each costs a process and the tokens of its tools"})
+					Message: "it is the same as " + seen[i].name, Remedy: "remove one of the two: each costs a process and the tokens of its tools"})
 				continue
 			}
-			first[same] = name
+			seen = append(seen, named{t.Name + "/" + s.Name, s})
 		}
 		if !enabled && len(t.Servers) > 0 {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name,

@@ -137,8 +137,23 @@ func (ed *editing) checked(old []byte) error {
 
 // set puts a value into the file.
 func (ed *editing) set(value []byte, keys ...string) error {
+	if err := counts(keys...); err != nil {
+		return err
+	}
 	return ed.became(amend.Set(ed.data, ed.at(keys...), value))
 }
+
+// counts refuses keys that workbench takes for comments.
+func counts(keys ...string) error {
+	for _, key := range keys {
+		if isComment(key) {
+			return cli.Usage(cli.Hint(fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"))
+		}
+	}
+	return nil
+}
+
+func isComment(key string) bool { return strings.HasPrefix(key, "_") }
 
 // remove takes a value out of the file.
 func (ed *editing) remove(keys ...string) error {
@@ -159,11 +174,6 @@ func (ed *editing) became(data []byte, err error) error {
 func (ed *editing) put(box clients.Kind, name string, server []byte) error {
 	if err := ed.begin(); err != nil {
 		return err
-	}
-	for _, key := range []string{box.Name, name} {
-		if strings.HasPrefix(key, "_") {
-			return cli.Usage(cli.Hint(fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"))
-		}
 	}
 	if ed.root.Get("toolboxes").Get(box.Name) == nil {
 		text := document.Node{Kind: document.Text, Value: box.Description}
@@ -199,10 +209,13 @@ func (ed *editing) find(meant string) (box, name string, err error) {
 	}
 	for _, b := range boxes.Members {
 		servers := b.Value.Get("mcpServers")
-		if servers == nil {
+		if servers == nil || isComment(b.Key) {
 			continue
 		}
 		for _, s := range servers.Members {
+			if isComment(s.Key) {
+				continue
+			}
 			full := b.Key + "/" + s.Key
 			all = append(all, full, s.Key)
 			if meant == s.Key || meant == full {

@@ -33,6 +33,9 @@ then removed. NAME is the name of a server, or TOOLBOX/NAME.`,
 				if err != nil {
 					return err
 				}
+				if err := counts(args[1]); err != nil {
+					return err
+				}
 				if box == args[1] {
 					return cli.Usage(errors.New("the server is already in that toolbox"))
 				}

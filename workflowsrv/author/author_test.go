@@ -105,6 +105,15 @@ func TestLayout(t *testing.T) {
 	if got, err := author.Format(true, []byte(commented)); err != nil || string(got) != "# head\nid: abc # why\nlist:\n  - a\n" {
 		t.Errorf("got %q %v, want the comments in their places", got, err)
 	}
+	const doubled = "list:\n  - a: |\n      x\n# one\n  # two\n\n    b: y\n"
+	if got, err := author.Format(true, []byte(doubled)); err == nil ||
+		!strings.Contains(err.Error(), `line 4: the comment "# one"`) {
+		t.Errorf("got %q %v, want an error that names the comment", got, err)
+	}
+	const hashes = "a: 'x # y'\nb: |\n  # z  \n  w\nc: \"d \\\n  # e\"\n"
+	if got, err := author.Format(true, []byte(hashes)); err != nil {
+		t.Errorf("got %q %v, want no comment found in texts", got, err)
+	}
 	for _, broken := range []string{"{", "", "a: 1\n---\nb: 1\n", "a: *x\n"} {
 		if got, err := author.Format(true, []byte(broken)); err == nil {
 			t.Errorf("%q: got %q, want an error", broken, got)

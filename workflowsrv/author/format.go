@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 
 	"gopkg.in/yaml.v3"
 
@@ -12,7 +14,7 @@ import (
 )
 
 // Format writes a file anew with one layout: two spaces for each level, a line at the end. Keys keep their order, and
-// comments of YAML their places.
+// comments of YAML their places. A file that would lose its meaning or a comment is refused.
 func Format(isYAML bool, data []byte) ([]byte, error) {
 	text, err := format(isYAML, data)
 	if err != nil {
@@ -23,8 +25,22 @@ func Format(isYAML bool, data []byte) ([]byte, error) {
 	if before == nil || after == nil || !bytes.Equal(before.AppendJSON(nil), after.AppendJSON(nil)) {
 		return nil, errors.New("the file cannot be formatted without changing its meaning")
 	}
+	if !isYAML {
+		return text, nil
+	}
+	// yaml.v3 drops one of two comments that claim the same place, as after the last line of a list.
+	for _, at := range commentText.FindAllSubmatchIndex(data, -1) {
+		comment := bytes.TrimSpace(data[at[2]:at[3]])
+		if bytes.Count(text, comment) < bytes.Count(data, comment) {
+			return nil, fmt.Errorf("line %d: the comment %q would be lost; move it, or indent it like the lines around it",
+				1+bytes.Count(data[:at[2]], []byte("\n")), comment)
+		}
+	}
 	return text, nil
 }
+
+// A commentText is what follows a # in a line; in a quoted or longer text it may be no comment, and stays all the same.
+var commentText = regexp.MustCompile(`(?:^|\s)(#.*)`)
 
 func format(isYAML bool, data []byte) ([]byte, error) {
 	if !isYAML {

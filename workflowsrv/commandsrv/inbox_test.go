@@ -68,6 +68,7 @@ func TestAnyDoorAnswers(t *testing.T) {
 				if got := b.do(t, id, q[0], q[1]); got["status"] != "awaiting_user" || got["form"] == nil {
 					t.Fatalf("got %v, want a question with a form", got)
 				}
+				b.do(t, id, "/invoke_assistant", `"user_query":"/list_orders"`)
 				if text := b.shown(t, id); strings.Contains(text, "Cancelled") {
 					t.Fatalf("got %q, want the order as it was", text) // and the question waits still
 				}

@@ -123,7 +123,7 @@ func (w *worker) answers(t *turn, now standing) bool {
 	case kindAgent:
 		return true
 	case kindAssistant:
-		return now.Pending != nil || !slashed || t.request.answers != ""
+		return !slashed || t.request.answers != ""
 	}
 	return t.request.answers != "" || t.request.kind == kindCommand && !t.request.confirmed && !slashed &&
 		!strings.Contains(t.request.text, "<") && !w.engine().Names(now.Path, t.request.text)

@@ -54,7 +54,9 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 	}
 }
 
-func giveUps() []string { return []string{"cancel", "stop", "never mind", "nevermind", "forget it"} }
+func giveUps() []string {
+	return []string{"cancel", "cancel it", "cancel that", "stop", "never mind", "nevermind", "forget it"}
+}
 
 // affirmed reads yes and no.
 func affirmed(said string) (agreed, known bool) {

@@ -141,6 +141,7 @@ func TestAnswer(t *testing.T) {
 		{"no", "cancel_order reason=late", order(), []string{"no"}, "", command.Cancelled},
 		{"a form", "cancel_order reason=late", order(), []string{`{"confirm":true}`}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
 		{"neither yes nor no", "cancel_order reason=late", order(), []string{"y e s"}, "", command.AwaitingUser},
+		{"cancel it", "cancel_order reason=late", order(), []string{"Cancel it!"}, "", command.Cancelled},
 		{"another command by its name", "orders and books", nil, []string{"what_is_current_context"}, `what_is_current_context {}`, command.Completed},
 		{"another command by what is said for it", "orders and books", nil, []string{"What has been ordered?"}, `list_orders {}`, command.Completed},
 		{"a name is a value where one is asked for", "write down a note", order(), []string{"list_orders", "yes"}, `Order/add_note {"order_id":"44821","note":"list_orders"}`, command.Completed},
@@ -203,6 +204,19 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("got %q, %s (%s), want %q, %s", ran, o.Status, o.Text(), test.ran, test.status)
 			}
 		})
+	}
+}
+
+// Without a question, words that may mean a thing at hand give nothing up.
+func TestNothingToGiveUp(t *testing.T) {
+	e, _ := desk(books(t), nil)
+	for _, say := range []string{"cancel it", "please forget it now", "cancel"} {
+		for _, at := range []command.Path{nil, order()} {
+			o, err := e.Assist(t.Context(), at, say, command.CallOptions{})
+			if err != nil || strings.Contains(o.Text(), command.Abort) {
+				t.Errorf("%s: got %q, %v, want no question whether to give up", say, o.Text(), err)
+			}
+		}
 	}
 }
 

@@ -77,13 +77,14 @@ func (s *instruction) misspelt() (visible, bool) {
 }
 
 // worded finds the one command whose name or utterance the instruction is, but for values and words that say nothing:
-// "read the text file a.txt" is read_text_file.
+// "read the text file a.txt" is read_text_file. Nothing is given up by what only means it: "cancel it" may be said of
+// what the session looks at.
 func (s *instruction) worded() (visible, bool) {
 	said := gist(s.query)
 	var found []visible
 	for _, v := range s.w.visibleAt(s.path) {
 		texts := append([]string{spaced(v.command.Leaf)}, v.command.Utterances...)
-		if said != "" && !s.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said && !otherNumber(s.query, text) }) {
+		if said != "" && v.command.Name != Abort && !s.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said && !otherNumber(s.query, text) }) {
 			found = append(found, v)
 		}
 	}

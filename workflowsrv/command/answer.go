@@ -15,7 +15,8 @@ import (
 // Answer goes on with a question that waits, given what the user replied: the words, or the JSON object of
 // Pending.Form. A reply that answers nothing has the question asked again, with what was wrong; abort gives it up, and
 // so does a command with a slash before its name, which is then carried out. Where a command is to be chosen, the name
-// or an utterance of another one is enough for that. Where a value is asked for, all of the reply is the value, unless
+// or an utterance of another one is enough for that. Where a yes or no is asked for, an instruction that names another
+// command, or is an utterance of one, is carried out. Where a value is asked for, all of the reply is the value, unless
 // it begins with the name of a parameter, as in name: value.
 func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, reply, opts)
@@ -87,6 +88,9 @@ func (t *turn) again(pending Pending, question string) *Outcome {
 
 func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) {
 	if !known {
+		if o, err, is := t.instead(pending); is {
+			return o, err
+		}
 		return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
 	}
 	if !agreed {
@@ -94,6 +98,30 @@ func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) 
 	}
 	t.opts.Confirmed = true
 	return t.action(pending.Action)
+}
+
+// instead carries out an instruction that stands in place of a yes or no. If it may change anything it is confirmed
+// first, because it may be a comment on what was asked. The question stays open unless the instruction asks one of its
+// own, gives it up or leads elsewhere.
+func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
+	v, ok := t.ordered(t.raw)
+	if !ok || t.opts.AnswersOnly {
+		return nil, nil, false
+	}
+	if given := t.said(t.raw).extract(v); v.command.Name == pending.Action.CommandName && len(given.args) == 0 && !hasTag(v.command, t.raw) {
+		return nil, nil, false // what is asked about, named once more
+	}
+	opts := t.opts
+	opts.Confirmed, opts.Inferred = false, true
+	o, err := t.Assist(t.ctx, t.path, t.raw, opts)
+	if err == nil && o.Status == Completed && t.w.Trail(o.Path) == t.w.Trail(t.path) {
+		o.Status, o.Pending = AwaitingUser, &pending
+		o.Question = "Shall " + pending.Action.CommandName + " run? Answer yes or no; abort gives it up."
+		if !o.Output.Success {
+			o.Question = o.Text() + "\n" + o.Question
+		}
+	}
+	return o, err, true
 }
 
 // chosen goes on with the command that the user has picked, by its number or name.
@@ -217,19 +245,24 @@ func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) strin
 			t.inferred, t.proposed = true, true
 			return plain(value)
 		}
-	case t.orders(reply) && !slices.Contains(enumTexts(p.schema), reply):
-		t.inferred = true
+	case !slices.Contains(enumTexts(p.schema), reply):
+		_, orders := t.ordered(reply)
+		t.inferred = t.inferred || orders
 	}
 	return reply
 }
 
-// orders reports whether a reply could be an instruction of its own.
-func (t *turn) orders(reply string) bool {
+// ordered finds the command that a reply names, or means without doubt, if it could be an instruction of its own.
+func (t *turn) ordered(reply string) (visible, bool) {
 	other := t.said(reply)
-	_, _, exact := other.exact(false)
-	_, uttered := other.uttered()
-	_, worded := other.worded()
-	return exact || uttered || worded
+	v, _, ok := other.exact(false)
+	if !ok {
+		v, ok = other.uttered()
+	}
+	if !ok {
+		v, ok = other.worded()
+	}
+	return v, ok
 }
 
 // aside carries out a question of the user's own about where they are and what can be done, and leaves that of the

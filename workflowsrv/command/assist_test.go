@@ -141,6 +141,13 @@ func TestAnswer(t *testing.T) {
 		{"no", "cancel_order reason=late", order(), []string{"no"}, "", command.Cancelled},
 		{"a form", "cancel_order reason=late", order(), []string{`{"confirm":true}`}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
 		{"neither yes nor no", "cancel_order reason=late", order(), []string{"y e s"}, "", command.AwaitingUser},
+		{"a look at something first", "cancel_order reason=late", order(), []string{"show me the orders", "yes"}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
+		{"a look in vain first", "cancel_order reason=late", order(), []string{"list_orders status=lost", "abort"}, "", command.Cancelled},
+		{"another instruction that writes is asked about", "cancel_order reason=late", order(), []string{"place_order customer=Tom book=Emma"}, "", command.AwaitingUser},
+		{"another instruction and its values", "cancel_order reason=late", order(), []string{"add a note", "call her", "yes"}, `Order/add_note {"order_id":"44821","note":"call her"}`, command.Completed},
+		{"a way elsewhere", "cancel_order reason=late", order(), []string{"go back"}, `go_up {}`, command.Completed},
+		{"what is asked about once more", "cancel_order reason=late", order(), []string{"cancel this order"}, "", command.AwaitingUser},
+		{"the same with another value", "cancel_order reason=late", order(), []string{"cancel_order reason=\"no longer needed\"", "yes"}, `Order/cancel_order {"order_id":"44821","reason":"no longer needed"}`, command.Completed},
 		{"cancel it", "cancel_order reason=late", order(), []string{"Cancel it!"}, "", command.Cancelled},
 		{"another command by its name", "orders and books", nil, []string{"what_is_current_context"}, `what_is_current_context {}`, command.Completed},
 		{"another command by what is said for it", "orders and books", nil, []string{"What has been ordered?"}, `list_orders {}`, command.Completed},
@@ -216,6 +223,28 @@ func TestNothingToGiveUp(t *testing.T) {
 			if err != nil || strings.Contains(o.Text(), command.Abort) {
 				t.Errorf("%s: got %q, %v, want no question whether to give up", say, o.Text(), err)
 			}
+		}
+	}
+}
+
+// What a user has looked up before the answer is not what the instruction meant.
+func TestMeans(t *testing.T) {
+	confirm := command.Pending{Kind: command.AskConfirm, Inferred: true, Action: command.Action{CommandName: "open_order"}}
+	choice := command.Pending{Kind: command.AskChoice, Candidates: []string{"open_order", command.GoUp}}
+	for _, tt := range []struct {
+		pending command.Pending
+		name    string
+		want    bool
+	}{
+		{confirm, "open_order", true},
+		{confirm, "list_orders", false},
+		{choice, "open_order", true},
+		{choice, command.GoUp, true},
+		{choice, "list_orders", true},
+		{choice, command.WhatCanIDo, false},
+	} {
+		if got := tt.pending.Means(tt.name); got != tt.want {
+			t.Errorf("%s, %s: got %v, want %v", tt.pending.Kind, tt.name, got, tt.want)
 		}
 	}
 }

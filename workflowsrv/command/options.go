@@ -31,6 +31,9 @@ type CallOptions struct {
 	// Inferred says that the command was chosen by something that may be wrong, such as a model. Without Confirmed it
 	// asks if it may change more than the place.
 	Inferred bool
+	// AnswersOnly says that a reply to a question of yes or no is an answer or nothing: Answer carries out no instruction
+	// in its place.
+	AnswersOnly bool
 	// Trace gets the events of the call as they happen; nil gathers them in CommandOutput.Traces instead. It is called
 	// from the caller's goroutine.
 	Trace func(TraceEvent)

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -133,6 +134,18 @@ type Pending struct {
 	Tries int `json:"tries,omitempty"`
 	// Form is a JSON Schema of the answer, flat enough for elicitation.
 	Form json.RawMessage `json:"form,omitempty"`
+}
+
+// Means reports whether the instruction that led to the question means a command, if that is what came of the answer.
+// What the user only looked up in between, such as what can be done, is no choice.
+func (p *Pending) Means(name string) bool {
+	switch p.Kind {
+	case AskConfirm:
+		return p.Inferred && name == p.Action.CommandName
+	case AskChoice:
+		return slices.Contains(p.Candidates, name) || !slices.Contains(coreNames(), name)
+	}
+	return false
 }
 
 // PendingKind is what a question asks for.

@@ -176,7 +176,7 @@ func (w *worker) answer(ctx context.Context, t *turn, at command.Path, pending c
 	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
 		return o, err
 	}
-	if pending.Kind == command.AskChoice || pending.Kind == command.AskConfirm && pending.Inferred {
+	if pending.Means(*o.Output.CommandName) {
 		learnt := store.Correction{Utterance: pending.Query, Command: *o.Output.CommandName}
 		if err := w.store.SaveCorrection(ctx, t.at.owner, w.workflow, w.now.Load().version, learnt); err != nil {
 			concerning(w.log.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("what a user has confirmed was not kept")

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -31,6 +32,24 @@ func TestCompleteLine(t *testing.T) {
 	} {
 		if got, choices := completeLine(tt.line, list); got != tt.want || !slices.Equal(choices, tt.choices) {
 			t.Errorf("%q: got %q with %q, want %q with %q", tt.line, got, choices, tt.want, tt.choices)
+		}
+	}
+}
+
+// What was carried out before a question is answered is told, and a question only once.
+func TestReply(t *testing.T) {
+	for _, tt := range []struct{ answer, want string }{
+		{`{"success":true,"question":"Shall it?","command_responses":[{"response":"You are here."}]}`, "You are here.\nShall it?"},
+		{`{"success":true,"question":"Shall it?","command_responses":[{"response":"Shall it?"}]}`, "Shall it?"},
+		{`{"success":false,"question":"Which?","command_responses":[{"response":"not run"}]}`, "Which?"},
+		{`{"success":true,"response_text":"done"}`, "done"},
+	} {
+		var s spoken
+		if err := json.Unmarshal([]byte(tt.answer), &s); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.reply(); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.answer, got, tt.want)
 		}
 	}
 }

@@ -57,8 +57,11 @@ func (s *spoken) reply() string {
 	for _, r := range s.Responses {
 		texts = append(texts, r.Response)
 	}
-	if s.Question != "" {
-		texts = []string{s.Question}
+	switch said := strings.Join(texts, "\n"); {
+	case s.Question != "" && !s.Success:
+		texts = []string{s.Question} // which says what the others say
+	case !strings.Contains(said, s.Question):
+		texts = append(texts, s.Question) // what was carried out in between is told first
 	}
 	lines := strings.Split(strings.TrimSpace(strings.Join(texts, "\n")), "\n")
 	for i, line := range lines {

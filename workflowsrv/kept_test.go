@@ -187,7 +187,7 @@ func TestRun(t *testing.T) {
 	// A person does.
 	engine := keeping(t, path, files).Runs()
 	question, _, err := engine.Pending(t.Context(), "default_user", run)
-	if err != nil || !strings.Contains(question, "Publish") || !strings.Contains(question, "Repair the login") {
+	if err != nil || !strings.Contains(question.Message, "Publish") || !strings.Contains(question.Message, "Repair the login") {
 		t.Errorf("got the question %q and %v", question, err)
 	}
 	if _, err := engine.Say(t.Context(), "default_user", runs.Opinion{Run: run, Answer: "no", Reason: "not on a Friday", How: "terminal"}); err != nil {

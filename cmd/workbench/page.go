@@ -75,17 +75,18 @@ func (e pageSide) callRunning(ctx context.Context, who *pageview.Person, box, se
 }
 
 // pending gives what a run of a workflow asks a person.
-func (e pageSide) pending(ctx context.Context, user, run string) (question string, answers []string, err error) {
+func (e pageSide) pending(ctx context.Context, user, run string) (question, state string, answers []string, err error) {
 	sub := e.Beside(io.Discard)
 	defer func() { sub.Hosts.Close() }()
-	return runs.Pending(ctx, sub, user, run)
+	q, answers, err := runs.Pending(ctx, sub, user, run)
+	return q.Message, q.State, answers, err
 }
 
 // say has a run go by what a person says on the page.
-func (e pageSide) say(ctx context.Context, user, run, answer, reason string) error {
+func (e pageSide) say(ctx context.Context, user, run, state, answer, reason string) error {
 	sub := e.Beside(io.Discard)
 	defer func() { sub.Hosts.Close() }()
-	_, err := runs.Say(ctx, sub, user, workflowruns.Opinion{Run: run, Answer: answer, Reason: reason, How: "page"})
+	_, err := runs.Say(ctx, sub, user, workflowruns.Opinion{Run: run, Question: state, Answer: answer, Reason: reason, How: "page"})
 	return err
 }
 

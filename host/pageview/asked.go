@@ -16,6 +16,7 @@ type asked struct {
 	ID        string          `json:"id"`
 	Agree     bool            `json:"agree"`
 	User      string          `json:"user"`
+	State     string          `json:"state"`
 	Answer    string          `json:"answer"`
 	Reason    string          `json:"reason"`
 	PID       int             `json:"pid"`

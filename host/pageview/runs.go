@@ -20,8 +20,8 @@ const (
 // runs shows the runs of workflows that are kept, and has people answer what they ask.
 type runs struct {
 	run     commands
-	pending func(ctx context.Context, user, run string) (question string, answers []string, err error)
-	say     func(ctx context.Context, user, run, answer, reason string) error
+	pending func(ctx context.Context, user, run string) (question, state string, answers []string, err error)
+	say     func(ctx context.Context, user, run, state, answer, reason string) error
 
 	looking atomic.Bool
 	last    atomic.Pointer[latest]
@@ -96,6 +96,7 @@ func (r *runs) look(ctx context.Context) []keptRun {
 type shownRun struct {
 	Run      json.RawMessage `json:"run"`
 	Question string          `json:"question,omitempty"`
+	State    string          `json:"state,omitempty"`   // of the question, for the answer
 	Answers  []string        `json:"answers,omitempty"` // nil: any text
 	Problem  string          `json:"problem,omitempty"` // why the question is not known
 }
@@ -114,7 +115,7 @@ func (r *runs) one(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	if json.Unmarshal(text, &at) != nil || at.Status != "person" {
 		return shown, nil
 	}
-	if shown.Question, shown.Answers, err = r.pending(ctx, a.User, a.ID); err != nil {
+	if shown.Question, shown.State, shown.Answers, err = r.pending(ctx, a.User, a.ID); err != nil {
 		shown.Problem = err.Error()
 	}
 	return shown, nil
@@ -125,5 +126,5 @@ func (r *runs) answer(ctx context.Context, _ *page.Query, a *asked) (any, error)
 	if last := r.last.Load(); last != nil {
 		defer r.last.Store(&latest{all: last.all}) // which is looked at anew
 	}
-	return nil, r.say(ctx, a.User, a.ID, a.Answer, a.Reason)
+	return nil, r.say(ctx, a.User, a.ID, a.State, a.Answer, a.Reason)
 }

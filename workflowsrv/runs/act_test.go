@@ -87,13 +87,13 @@ func TestActs(t *testing.T) {
 	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "which", Output: "red"})
 	at(t, a, err, "person which")
 	question, answers, err := e.Pending(t.Context(), "alice", run)
-	if err != nil || question != "Which of 3?" || len(answers) != 2 {
+	if err != nil || question.Message != "Which of 3?" || len(answers) != 2 {
 		t.Errorf("got %q, %q and %v", question, answers, err)
 	}
 	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "green", How: "test"}); err == nil {
 		t.Error("got an answer taken that is none of those to choose from")
 	}
-	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "Blue", How: "test"}); err != nil {
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "Blue", How: "test", Question: question.State}); err != nil {
 		t.Fatal(err)
 	}
 	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
@@ -228,5 +228,33 @@ func TestCancelled(t *testing.T) {
 				at(t, a, err, tt.state)
 			})
 		})
+	}
+}
+
+// An answer counts for the question that the person has seen, and for no other that the run has come to meanwhile.
+func TestAnswerIsToItsQuestion(t *testing.T) {
+	const text = `{"id":"asks","name":"Asks","description":"d","version":"1.0.0","steps":[` +
+		`{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":2,"maxIterations":2},"body":[{"id":"each","type":"ask","title":"Each","prompt":"Drop it?","answers":["yes","no"]}]},` +
+		`{"id":"last","type":"ask","title":"Last","prompt":"Drop all?","answers":["yes","no"]}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "asks", "", nil)
+	run := at(t, a, err, "person each").Run
+	for _, question := range []string{"Drop it?", "Drop it?", "Drop all?"} {
+		q, _, err := e.Pending(t.Context(), "alice", run)
+		if err != nil || q.Message != question {
+			t.Fatalf("got %q, %v, want %q", q.Message, err, question)
+		}
+		said := runs.Opinion{Run: run, Answer: "yes", How: "test", Question: q.State}
+		if again, _, _ := e.Pending(t.Context(), "alice", run); again.State != q.State {
+			t.Errorf("got %q, then %q for the same question", q.State, again.State)
+		}
+		if _, err := e.Say(t.Context(), "alice", said); err != nil {
+			t.Fatal(err)
+		}
+		var told *runs.Error
+		if _, err := e.Say(t.Context(), "alice", said); !errors.As(err, &told) && !errors.Is(err, runs.ErrNoQuestion) {
+			t.Errorf("%s: got %v for the second answer, want that it counts for nothing else", question, err)
+		}
 	}
 }

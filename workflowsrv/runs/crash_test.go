@@ -352,9 +352,9 @@ func (s *witness) walksAll() {
 		asked[run] = true
 		mu.Unlock()
 		if err == nil {
-			_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
+			_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question.Message), How: "test"})
 		}
-		return strings.Contains(question, "nobody knows"), err
+		return strings.Contains(question.Message, "nobody knows"), err
 	}
 	var all errgroup.Group
 	all.SetLimit(16)
@@ -419,9 +419,9 @@ func TestEachWriteFails(t *testing.T) {
 		w.person = func(run string) (bool, error) {
 			question, _, err := w.e.Pending(t.Context(), "alice", run)
 			if err == nil {
-				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
+				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question.Message), How: "test"})
 			}
-			return strings.Contains(question, "nobody knows"), err
+			return strings.Contains(question.Message, "nobody knows"), err
 		}
 		a, err := w.start()
 		run := ""

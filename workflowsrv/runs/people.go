@@ -341,6 +341,9 @@ type Opinion struct {
 	Answer string // "" agrees
 	Reason string
 	How    string // such as terminal
+	// Question is the State of the question that the person has seen: if the run asks another one meanwhile, the
+	// answer is refused. "" is an answer to whatever is asked.
+	Question string
 	// Code asks for a one-time code that stands for the answer.
 	Code bool
 }
@@ -348,18 +351,32 @@ type Opinion struct {
 // ErrNoQuestion says that a run waits for no person.
 var ErrNoQuestion = errors.New("the run waits for no person")
 
-// Pending returns what a person is asked about a run, and the answers there are to choose from; nil: any text.
-func (e *Engine) Pending(ctx context.Context, principal, run string) (question string, answers []string, err error) {
+// Pending returns what a person is asked about a run, and the answers there are to choose from; nil: any text. Of the
+// question it gives the Message, and the State for [Opinion].
+func (e *Engine) Pending(ctx context.Context, principal, run string) (question Question, answers []string, err error) {
 	t, err := e.open(ctx, Caller{Principal: principal}, run)
 	if err != nil {
-		return "", nil, err
+		return Question{}, nil, err
 	}
 	defer t.done()
 	why := t.asks(ctx)
 	if why == askNothing {
-		return "", nil, ErrNoQuestion
+		return Question{}, nil, ErrNoQuestion
 	}
-	return t.question(ctx, why), why.choices(t.deed()), nil
+	return Question{Message: t.question(ctx, why), State: t.seen(ctx, why)}, why.choices(t.deed()), nil
+}
+
+// seen tells a question from all others of the run, and from the same one once it was answered.
+func (t *turn) seen(ctx context.Context, why asking) string {
+	answered := 0
+	for _, e := range t.r.Events {
+		if e.Kind == Answered {
+			answered++
+		}
+	}
+	e := t.about(Asked)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", gate(e.Step, e.Pass), answered, t.question(ctx, why)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Say takes what a person says of a run that waits. It must be called for a person only. The code is "" unless one was
@@ -373,6 +390,9 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 	why := t.asks(ctx)
 	if why == askNothing {
 		return "", ErrNoQuestion
+	}
+	if o.Question != "" && o.Question != t.seen(ctx, why) {
+		return "", &Error{"the run asks something else by now: " + t.question(ctx, why), "answer that"}
 	}
 	answer, err := why.fits(t.deed(), o.Answer)
 	if err != nil {

@@ -85,10 +85,10 @@ func findAsked(ctx context.Context, env *opening.Environment, user, run string) 
 }
 
 // Pending gives what a run asks a person, and the answers there are to choose from; nil: any text.
-func Pending(ctx context.Context, env *opening.Environment, user, run string) (question string, answers []string, err error) {
+func Pending(ctx context.Context, env *opening.Environment, user, run string) (question runs.Question, answers []string, err error) {
 	a, err := findAsked(ctx, env, user, run)
 	if err != nil {
-		return "", nil, err
+		return question, nil, err
 	}
 	question, answers, err = a.engine.Pending(ctx, a.principal, run)
 	return question, answers, noQuestion(run, err)
@@ -109,8 +109,9 @@ func answerRun(ctx context.Context, env *opening.Environment, user string, o run
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(env.Out, "%s\n", foreign.Block(question.Message))
+	o.Question = question.State
 	if !given {
-		fmt.Fprintf(env.Out, "%s\n", foreign.Block(question))
 		if o.Answer, err = answered(ctx, env, answers); err != nil {
 			return err
 		}

@@ -258,3 +258,77 @@ func TestAnswerIsToItsQuestion(t *testing.T) {
 		}
 	}
 }
+
+// A person agrees to the call that was shown, with its values; one that the agent has changed since is asked about
+// again, by whatever way the person has answered.
+func TestAgreedToTheCall(t *testing.T) {
+	const text = `{"id":"calls","name":"Calls","description":"d","version":"1.0.0","steps":[{"id":"call","type":"tool","title":"Call","tool":"box/files/drop",` +
+		`"arguments":{"path":"{{path}}"},"requireConfirmation":true},{"id":"end","title":"End","prompt":"p"}]}`
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	begin := func() (e *runs.Engine, d *desk, run string) {
+		d = &desk{results: []string{`{"content":[]}`}}
+		e = runs.NewEngine(runs.Options{Find: finder(t, text), Tools: d})
+		a, err := e.Start(t.Context(), who, "calls", "", json.RawMessage(`{"path":"/tmp/a"}`))
+		return e, d, at(t, a, err, "person call").Run
+	}
+	change := func(e *runs.Engine, run string) {
+		t.Helper()
+		a, err := e.Next(t.Context(), who, runs.Step{Run: run, Context: json.RawMessage(`{"path":"/etc"}`)})
+		at(t, a, err, "person call")
+	}
+	say := func(e *runs.Engine, run string, code bool) string {
+		t.Helper()
+		given, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test", Code: code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return given
+	}
+	shown := func(e *runs.Engine, run, want string) string {
+		t.Helper()
+		q, _, err := e.Pending(t.Context(), "alice", run)
+		if err != nil || !strings.Contains(q.Message, `box/files/drop with {"path":"`+want+`"}`) {
+			t.Errorf("got %q, %v, want the call with %s", q.Message, err, want)
+		}
+		return q.State
+	}
+
+	e, d, run := begin()
+	seen := shown(e, run, "/tmp/a")
+	change(e, run)
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test", Question: seen}); err == nil {
+		t.Error("got a yes taken for a call that was not shown")
+	}
+	shown(e, run, "/etc")
+
+	e, d, run = begin()
+	say(e, run, false)
+	change(e, run)
+	shown(e, run, "/etc")
+	if say(e, run, false); len(d.calls) != 0 {
+		t.Errorf("got the calls %q, want none before the second yes", d.calls)
+	}
+	a, err := e.Next(t.Context(), who, runs.Step{Run: run})
+	if at(t, a, err, "step end"); len(d.calls) != 1 || d.calls[0] != `box/files/drop {"path":"/etc"}` {
+		t.Errorf("got the calls %q, want the one that was agreed to", d.calls)
+	}
+
+	e, d, run = begin()
+	code := say(e, run, true)
+	change(e, run)
+	if a, err := e.Next(t.Context(), who, runs.Step{Run: run, Code: code}); err == nil || len(d.calls) != 0 {
+		t.Errorf("got %s and the calls %q, want that the code is for another call", a.Text, d.calls)
+	}
+
+	// A client that shows the question.
+	e, _, run = begin()
+	asking := who
+	asking.Ask = func(_ context.Context, q runs.Question) (runs.Reply, error) {
+		if !strings.Contains(q.Message, "/etc") {
+			t.Errorf("got the question %q, want the values of the call", q.Message)
+		}
+		return runs.Reply{State: q.State, Action: "accept", Form: []byte(`{"agree":true}`)}, nil
+	}
+	a, err = e.Next(t.Context(), asking, runs.Step{Run: run, Context: json.RawMessage(`{"path":"/etc"}`)})
+	at(t, a, err, "step end")
+}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -99,6 +100,7 @@ func (s *standing) question(ctx context.Context, why asking) string {
 		return p.Text
 	}
 	step, act, workflow := s.next.Step, s.next.Step.Act, s.workflow()
+	args := foreign.NewText(string(s.args))
 	switch why {
 	case askAnswer:
 		text, _, unknown := stepping.Fill(act.Question, s.scope(ctx))
@@ -108,8 +110,12 @@ func (s *standing) question(ctx context.Context, why asking) string {
 		return text
 	case askUnknown:
 		e := s.r.intents[s.gate()]
+		now := ""
+		if !bytes.Equal(e.Arguments, s.args) {
+			now = fmt.Sprintf(", with %s", args)
+		}
 		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
-			"was made, or %q to make it now.", workflow, e.Tool, cut.Short(string(e.Arguments)), wasMade, callAgain)
+			"was made, or %q to make it now%s.", workflow, e.Tool, foreign.NewText(string(e.Arguments)), wasMade, callAgain, now)
 	case askLate:
 		what := "the file " + act.File
 		if act.Webhook {
@@ -119,7 +125,7 @@ func (s *standing) question(ctx context.Context, why asking) string {
 	}
 	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
 	if act != nil && act.Kind == definition.ActTool {
-		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), cut.Short(string(act.Arguments)))
+		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), args)
 	}
 	if word := brief(s.r.last); word != "" {
 		text += fmt.Sprintf("\nThe step before it ended with: %q", foreign.NewText(word))
@@ -140,8 +146,8 @@ func (s *standing) put(why asking, asked Event) Question {
 	return Question{Message: asked.Text, Form: why.form(s.deed()), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
 }
 
-// agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was
-// done and the run went back, the person is asked again.
+// agreed reports whether a person has agreed to the step where the run is, and to the call that it makes by now. That
+// is good for once: when the step was done and the run went back, the person is asked again.
 func (s *standing) agreed() bool {
 	at := s.gate()
 	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain {
@@ -156,7 +162,7 @@ func (s *standing) agreed() bool {
 		}
 		switch e.Kind {
 		case Answered:
-			return true
+			return e.Digest == s.about(Answered).Digest
 		case Done:
 			return false
 		}

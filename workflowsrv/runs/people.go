@@ -98,7 +98,7 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	asked, ok := t.asked()
 	if !ok {
-		asked = t.at(Asked)
+		asked = t.about(Asked)
 		asked.Text, asked.Hash = t.question(ctx, why), store.NewID()
 		t.note(asked)
 	}
@@ -304,7 +304,7 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	e := t.about(Refused)
 	at := gate(e.Step, e.Pass)
 	coded, ok := t.r.codes[at]
-	ok = ok && !t.r.outdated(coded.Hash)
+	ok = ok && coded.Digest == e.Digest && !t.r.outdated(coded.Hash)
 	switch {
 	case !ok:
 		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", e.Step, t.r.ID),

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -25,6 +26,8 @@ type standing struct {
 	next stepping.Answer // where r is
 	mode criteria.Mode
 	dir  string // where relative paths begin
+	// args are those of the tool that the step where the run is calls, as far as the variables for them are there.
+	args json.RawMessage
 }
 
 // at is an event about the step where the run is.
@@ -47,14 +50,18 @@ func (s *standing) about(kind Kind) Event {
 	if p, ok := s.r.proposed(); ok {
 		return Event{Kind: kind, Step: p.Step, Digest: p.Digest}
 	}
-	return s.at(kind)
+	e := s.at(kind)
+	if s.args != nil {
+		e.Digest = store.Digest(s.args) // A person agrees to the call that was shown, not to what the agent makes of it.
+	}
+	return e
 }
 
 // asked is the question about that, if there is one.
 func (s *standing) asked() (Event, bool) {
-	e := s.about(Asked)
-	e, ok := s.r.asked[gate(e.Step, e.Pass)]
-	return e, ok && !s.r.outdated(e.Hash)
+	about := s.about(Asked)
+	e, ok := s.r.asked[gate(about.Step, about.Pass)]
+	return e, ok && e.Digest == about.Digest && !s.r.outdated(e.Hash)
 }
 
 // hashOf is the hash of a question, "" where there is none.
@@ -107,10 +114,14 @@ func (s *standing) locate(ctx context.Context) error {
 			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
 			continue
 		}
-		s.next = a
-		s.r.Step = ""
+		s.next, s.r.Step, s.args = a, "", nil
 		if a.Step != nil {
 			s.r.Step = a.Step.ID
+		}
+		if act := s.deed(); act != nil && act.Kind == definition.ActTool {
+			if s.args, err = s.arguments(ctx, act); err != nil {
+				s.args = act.Arguments // The call says which variable it lacks.
+			}
 		}
 		return nil
 	}

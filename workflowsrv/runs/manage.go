@@ -83,7 +83,7 @@ func abandon(ctx context.Context, t *turn, o Order) (Answer, error) {
 }
 
 func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
-	name := cut.Short(strings.TrimSpace(o.Name))
+	name := checkpointName(o)
 	if name == "" {
 		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
 	}
@@ -98,12 +98,18 @@ func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
 		t.r.ID, name, len(t.r.Events), t.r.ID, quoted(name))), nil
 }
 
+// checkpointName is the name in an order, as it is kept.
+func checkpointName(o Order) string { return cut.Short(strings.TrimSpace(o.Name)) }
+
 // placeOf finds the event that an order names.
 func (r *Run) placeOf(o Order) (int, error) {
-	if o.Name == "" {
+	name := checkpointName(o)
+	if name == "" {
 		switch {
 		case o.To == 0 && o.Action == actionFork:
 			return len(r.Events), nil
+		case o.To == 0:
+			return 0, &Error{"nothing says where to rewind to", "give the name of a checkpoint as name, or the number of an event as to"}
 		case o.To < 1 || o.To > len(r.Events):
 			return 0, &Error{fmt.Sprintf("run %s has the events 1 to %d, not %d", r.ID, len(r.Events), o.To),
 				"answers say the number of the last event, and workbench runs show lists them"}
@@ -113,13 +119,13 @@ func (r *Run) placeOf(o Order) (int, error) {
 	var names []string
 	for i := len(r.Events) - 1; i >= 0; i-- {
 		if e := r.Events[i]; e.Kind == Checkpoint {
-			if e.Text == o.Name {
+			if e.Text == name {
 				return i + 1, nil
 			}
 			names = append(names, strconv.Quote(e.Text))
 		}
 	}
-	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", r.ID, cut.Short(o.Name)), "it has " + orNone(names)}
+	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", r.ID, name), "it has " + orNone(names)}
 }
 
 func orNone(names []string) string {

@@ -56,6 +56,17 @@ func TestManage(t *testing.T) {
 	a, err = next(forked.Run, "two")
 	at(t, a, err, "abandoned")
 
+	long := " before " + strings.Repeat("all of it ", 20)
+	a, err = order(runs.Order{Run: forked.Run, Action: "rewind", To: 6})
+	at(t, a, err, "step two")
+	a, err = order(runs.Order{Run: forked.Run, Action: "checkpoint", Name: long})
+	at(t, a, err, "checkpoint two")
+	a, err = order(runs.Order{Run: forked.Run, Action: "rewind", Name: long})
+	at(t, a, err, "step two")
+	if _, err := order(runs.Order{Run: run, Action: "rewind"}); err == nil || strings.Contains(err.Error(), "not 0") {
+		t.Errorf("got %v, want that nothing says where to", err)
+	}
+
 	a, err = order(runs.Order{Run: run, Action: "rewind", Name: "before"})
 	if d := at(t, a, err, "step one"); d.Done != 0 {
 		t.Errorf("got %d steps done, want none", d.Done)

@@ -114,6 +114,9 @@ func TestLayout(t *testing.T) {
 	if got, err := author.Format(true, []byte(hashes)); err != nil {
 		t.Errorf("got %q %v, want no comment found in texts", got, err)
 	}
+	if got, err := author.Format(false, []byte("\xef\xbb\xbf{}")); err != nil || string(got) != "{}\n" {
+		t.Errorf("got %q %v, want a byte order mark taken away", got, err)
+	}
 	for _, broken := range []string{"{", "", "a: 1\n---\nb: 1\n", "a: *x\n"} {
 		if got, err := author.Format(true, []byte(broken)); err == nil {
 			t.Errorf("%q: got %q, want an error", broken, got)

@@ -43,7 +43,7 @@ func Format(isYAML bool, data []byte) ([]byte, error) {
 var commentText = regexp.MustCompile(`(?:^|\s)(#.*)`)
 
 func format(isYAML bool, data []byte) ([]byte, error) {
-	if !isYAML {
+	if data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")); !isYAML {
 		var b bytes.Buffer
 		if err := json.Indent(&b, bytes.TrimSpace(data), "", "  "); err != nil {
 			return nil, err

@@ -68,7 +68,8 @@ func formatFile(file string, check bool) (differs bool, err error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	text, err := author.Format(ext == ".yaml" || ext == ".yml", data)
 	if err != nil {
-		return false, cli.Hint(fmt.Errorf("%s: %w", file, err), "workbench workflow validate "+quoteWord(file)+" says where")
+		return false, cli.Hint(fmt.Errorf("%s: %w", file, err), "nothing was changed; workbench workflow validate "+quoteWord(file)+
+			" says where the file has mistakes, if it has any")
 	}
 	if bytes.Equal(text, data) {
 		return false, nil

@@ -374,6 +374,58 @@ func TestHTTPSessionEnds(t *testing.T) {
 	}
 }
 
+// Many servers refuse the id of a session that they do not know with 400, and that again after each of their restarts.
+// A server that refuses a call so and knows the session keeps it.
+func TestHTTPSessionIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ kind, body string }{
+		"a page":         {"text/plain", "Bad Request: No valid session ID provided"},
+		"error, no id":   {"application/json", `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
+		"error, some id": {"application/json", `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Bad Request: No valid session ID provided"},"id":"server-error"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var gone, choosy atomic.Value
+			gone.Store("")
+			choosy.Store("")
+			r := newFarServer(t, &farServer{})
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				id := req.Header.Get("Mcp-Session-Id")
+				if id == "" || id != gone.Load() && (id != choosy.Load() || !m.IsMethod("tools/call")) {
+					return false
+				}
+				w.Header().Set("Content-Type", tt.kind)
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, tt.body)
+				return true
+			}
+			_, s := r.open(config.TransportHTTP, toolbox.Options{})
+			session := func() string {
+				if _, err := callTool(t, s, "echo", "{}"); err != nil {
+					t.Fatalf("a call: %v", err)
+				}
+				calls := r.came("POST", "tools/call")
+				return calls[len(calls)-1].header.Get("Mcp-Session-Id")
+			}
+			for range 3 {
+				gone.Store(session())
+				if _, err := callTool(t, s, "echo", "{}"); err == nil || !strings.Contains(err.Error(), "No valid session ID") {
+					t.Errorf("got %v, want the words of the server", err)
+				}
+			}
+			before := session()
+			choosy.Store(before)
+			for range 3 {
+				if _, err := callTool(t, s, "echo", "{}"); err == nil {
+					t.Error("the call succeeded")
+				}
+			}
+			choosy.Store("")
+			if got := session(); got != before {
+				t.Errorf("the next call was in session %q, want %q", got, before)
+			}
+		})
+	}
+}
+
 // refusals are HTTP errors and what the caller is told of them.
 func refusals() map[string]struct {
 	status int

@@ -38,7 +38,7 @@ type httpLink struct {
 	attend  sync.Once // the stream is opened after the first notification, which is notifications/initialized
 }
 
-// sessionEndWait bounds the DELETE that ends a session.
+// sessionEndWait bounds the DELETE that ends a session, and the ping that asks whether it is known.
 const sessionEndWait = 2 * time.Second
 
 var (
@@ -193,11 +193,11 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		}
 		return fmt.Errorf("its reply is not a message: %v", foreign.NewError(err)) // it is no error of our client's message
 	}
-	if resp.StatusCode == http.StatusNotFound && l.session.isNamed() {
-		return l.refused(resp)
-	}
 	if resp.StatusCode == http.StatusBadRequest {
 		l.doubt(&m)
+	}
+	if err := l.lost(resp, refusedWith(resp.StatusCode, &m)); err != nil {
+		return err
 	}
 	if number, ok := Number(m.Bytes(m.ID)); resp.StatusCode >= 300 && id != 0 && (!ok || number != id) {
 		return refusedWith(resp.StatusCode, &m)
@@ -245,14 +245,57 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 	return nil
 }
 
-// refused turns an HTTP error into ours. A 404 to our session means that it is gone: the link ends and the server is
-// started anew (specification 2025-11-25, transports, "Session Management").
+// refused turns an HTTP error into ours.
 func (l *httpLink) refused(resp *http.Response) error {
-	if resp.StatusCode == http.StatusNotFound && l.session.isNamed() {
-		l.cancel(errSessionEnded)
-		return errSessionEnded
+	refusal := l.server.Refusal(resp)
+	if err := l.lost(resp, refusal); err != nil {
+		return err
 	}
-	return l.server.Refusal(resp)
+	return refusal
+}
+
+// lost ends the link if a response says that the server does not know our session any more, so that the server is
+// started anew; the error is nil if the response does not say so. A message is answered with 404 then (specification
+// 2025-11-25, transports, "Session Management"). Many servers answer with 400 instead, which has other reasons too, as
+// 404 to a GET has: whether the session is known they are asked by a ping. A link that drains has been given up.
+func (l *httpLink) lost(resp *http.Response, refusal error) error {
+	ended := errSessionEnded
+	switch status := resp.StatusCode; {
+	case !l.session.isNamed(), status != http.StatusNotFound && status != http.StatusBadRequest:
+		return nil
+	case status == http.StatusNotFound && resp.Request.Method == http.MethodPost:
+	case l.posts.drains() || l.isKnown(resp.Request.Context()):
+		return nil
+	default:
+		ended = fmt.Errorf("%w: %v", ended, refusal)
+	}
+	l.cancel(ended)
+	return ended
+}
+
+// pingID is the id of the ping that asks whether our session is known; those of all other requests are numbers.
+const pingID = `"session"`
+
+// isKnown reports whether the server still knows our session, as far as it says: what refuses a ping without an answer
+// to it does not know the session.
+func (l *httpLink) isKnown(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, sessionEndWait)
+	defer cancel()
+	req, err := l.session.request(ctx, http.MethodPost, []byte(`{"jsonrpc":"2.0","id":`+pingID+`,"method":"ping"}`))
+	if err != nil {
+		return true
+	}
+	resp, err := l.server.Do(req)
+	if err != nil {
+		return true
+	}
+	defer remote.Finish(resp.Body)
+	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusBadRequest {
+		return true
+	}
+	var m wire.Message
+	data, err := io.ReadAll(io.LimitReader(resp.Body, remote.EndBytes))
+	return err == nil && scanLoose(data, &m) == nil && string(m.Bytes(m.ID)) == pingID
 }
 
 func (l *httpLink) Done() <-chan struct{} { return l.ctx.Done() }

@@ -75,3 +75,10 @@ func (p *posts) drain(why error, holds func() bool) bool {
 	p.refuses = why
 	return true
 }
+
+// drains reports whether no more are taken.
+func (p *posts) drains() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refuses != nil
+}

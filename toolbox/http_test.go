@@ -703,6 +703,56 @@ func TestHTTPListens(t *testing.T) {
 	}
 }
 
+// A stream that ends is opened again also where a proxy first says that the server is away. A server that does not know
+// the session any more is found out by that.
+func TestHTTPListensAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status, session int
+	}{
+		"away": {http.StatusBadGateway, 1},
+		"rest": {http.StatusServiceUnavailable, 1},
+		"new":  {http.StatusNotFound, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var gets, stale atomic.Int32
+			again := make(chan string, 1)
+			r := newFarServer(t, &farServer{})
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				id := req.Header.Get("Mcp-Session-Id")
+				if req.Method != http.MethodGet {
+					if id == "session-1" && stale.Load() != 0 {
+						w.WriteHeader(http.StatusNotFound)
+						return true
+					}
+					return false
+				}
+				switch gets.Add(1) {
+				case 1:
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, "retry: 1\n\n")
+				case 2:
+					stale.Store(int32(tt.session - 1))
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(tt.status)
+				case 3:
+					again <- id
+					return false
+				}
+				return true
+			}
+			r.open(config.TransportHTTP, toolbox.Options{})
+			select {
+			case got := <-again:
+				if want := fmt.Sprintf("session-%d", tt.session); got != want {
+					t.Errorf("the stream was opened again in session %q, want %q", got, want)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("the stream was not opened again")
+			}
+		})
+	}
+}
+
 // A server that answers the GET at once has the stream before it is asked anything, so nothing that it says is lost.
 func TestHTTPListensFirst(t *testing.T) {
 	var mu sync.Mutex

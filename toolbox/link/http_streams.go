@@ -110,25 +110,27 @@ func (l *httpLink) open() {
 	}
 }
 
-// listen keeps the GET stream open. A server that has none answers 405. It calls answered when the server has answered
-// for the first time, or will not.
+// listen keeps the GET stream open. A server that has none answers 405. Where a proxy says that the server is away, the
+// stream is asked for again. After 429 it is not, for that would keep the calls from the server. listen calls answered
+// when the server has answered for the first time, or will not.
 func (l *httpLink) listen(answered func()) {
 	defer answered()
 	s := stream{retry: time.Second}
 	for l.ctx.Err() == nil {
 		resp, err := l.get(l.ctx, s.last)
 		answered()
-		if errors.As(err, new(*remote.StatusError)) {
-			return
-		}
-		if err == nil {
-			if !bringsEvents(resp) {
-				_ = resp.Body.Close()
-				return
-			}
+		refused, _ := errors.AsType[*remote.StatusError](err)
+		switch {
+		case err == nil && bringsEvents(resp):
 			s.retry = time.Second
 			_, _ = s.read(sse.NewReader(resp.Body, l.max), l.r, all(l.r))
 			_ = resp.Body.Close()
+		case err == nil:
+			refused, _ = errors.AsType[*remote.StatusError](l.refused(resp)) // none if the link ended
+			_ = resp.Body.Close()
+		}
+		if refused != nil && (refused.Status < http.StatusBadGateway || refused.Status > http.StatusGatewayTimeout) {
+			return
 		}
 		_ = pause.For(l.ctx, s.retry)
 		s.retry = min(2*s.retry, backoff.Max)

@@ -17,6 +17,13 @@ import (
 // connectTime bounds the making of a connection to a remote server, and then the agreement on TLS.
 const connectTime = 10 * time.Second
 
+// A connection of HTTP/2 carries all requests to a server, and stays when one of them is given up. One that brings nothing
+// for quietTime is asked by a ping whether the server is still there, and is closed if no answer comes within pongTime.
+const (
+	quietTime = 30 * time.Second
+	pongTime  = 15 * time.Second
+)
+
 // keptConns is how many connections to one host are kept for the next calls.
 const keptConns = 64
 
@@ -28,6 +35,7 @@ func Client(environ []string) *http.Client {
 		DialContext:         (&net.Dialer{Timeout: connectTime}).DialContext,
 		TLSHandshakeTimeout: connectTime,
 		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: quietTime, PingTimeout: pongTime},
 		MaxIdleConnsPerHost: keptConns,
 		IdleConnTimeout:     90 * time.Second,
 	}}

@@ -1,0 +1,106 @@
+package remote_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+)
+
+// pipes listens for the ends of pipes.
+type pipes struct {
+	ends chan net.Conn
+	once sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	if c := <-p.ends; c != nil {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.ends) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// lossy loses what is written to it once it is cut.
+type lossy struct {
+	net.Conn
+	cut atomic.Bool
+}
+
+func (c *lossy) Write(b []byte) (int, error) {
+	if c.cut.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// A connection of HTTP/2 whose other end is gone without a word is given up, and the next request has another.
+func TestClientGivesUpDeadConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln := &pipes{ends: make(chan net.Conn)}
+		far := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 2 {
+				t.Errorf("got a request by %s, want HTTP/2", r.Proto)
+			}
+		}))
+		_ = far.Listener.Close()
+		far.Listener, far.EnableHTTP2 = ln, true
+		far.StartTLS()
+		defer far.Close()
+
+		client := remote.Client(nil)
+		defer client.CloseIdleConnections()
+		transport := client.Transport.(*http.Transport)
+		transport.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool(), ServerName: "example.com"}
+		transport.TLSClientConfig.RootCAs.AddCert(far.Certificate())
+		var conns []*lossy
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			near, end := net.Pipe()
+			conns = append(conns, &lossy{Conn: near})
+			ln.ends <- end
+			return conns[len(conns)-1], nil
+		}
+		ask := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://example.com/mcp", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := client.Do(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return err
+		}
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		conns[0].cut.Store(true)
+		if err := ask(); err == nil {
+			t.Error("a request on the dead connection succeeded")
+		}
+		if err := ask(); err != nil {
+			t.Errorf("the next request: %v", err)
+		}
+		if len(conns) != 2 {
+			t.Errorf("got %d connections, want 2", len(conns))
+		}
+		_ = conns[0].Conn.Close()
+	})
+}

@@ -779,6 +779,32 @@ func TestHTTPListensFirst(t *testing.T) {
 	}
 }
 
+// What a server answers to a notification holds up nothing behind it, though it does not end.
+func TestHTTPEndlessAnswerToANotification(t *testing.T) {
+	for _, kind := range []string{"text/event-stream", "application/json"} {
+		t.Run(kind, func(t *testing.T) {
+			r := newFarServer(t, &farServer{})
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				if m == nil || m.Kind != wire.Notification {
+					return false
+				}
+				w.Header().Set("Content-Type", kind)
+				w.WriteHeader(http.StatusOK)
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-req.Context().Done():
+				case <-r.ended:
+				}
+				return true
+			}
+			_, s := r.open(config.TransportHTTP, toolbox.Options{})
+			if _, err := callTool(t, s, "echo", "{}"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Closing does not wait for a server that does not answer.
 func TestHTTPCloseOfADeadServer(t *testing.T) {
 	r := newFarServer(t, &farServer{})

@@ -83,16 +83,19 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
 	refused := l.posts.add(id, cancel)
+	arrived := sync.OnceFunc(func() {
+		if id == 0 {
+			l.attend.Do(l.open)
+		}
+		done()
+	})
 	if !l.tasks.Begin(func() {
 		defer cancel()
-		defer done()
+		defer arrived()
 		wait(ctx)
 		err := remote.Unreached(refused)
 		if refused == nil {
-			err = l.post(ctx, body, id)
-		}
-		if id == 0 {
-			l.attend.Do(l.open)
+			err = l.post(ctx, body, id, arrived)
 		}
 		l.finish(id, err)
 	}) {
@@ -123,8 +126,8 @@ func (l *httpLink) finish(id uint64, err error) {
 // only saves reading on.
 func (l *httpLink) Abandon(id uint64) { l.posts.cancel(id) }
 
-// post sends one message and takes what comes of it.
-func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
+// post sends one message and takes what comes of it. It calls arrived when the server has taken the message.
+func (l *httpLink) post(ctx context.Context, body []byte, id uint64, arrived func()) error {
 	req, err := l.session.request(ctx, http.MethodPost, body)
 	if err != nil {
 		return err
@@ -135,6 +138,9 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	}
 	if s := resp.Header.Get("Mcp-Session-Id"); s != "" {
 		l.session.name(s)
+	}
+	if resp.StatusCode < 300 {
+		arrived()
 	}
 	if err := l.take(ctx, resp, id); err != nil {
 		_ = resp.Body.Close() // nobody who waits for the error waits for its end
@@ -157,6 +163,8 @@ func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) err
 		return nil
 	case bringsEvents(resp):
 		return l.follow(ctx, resp.Body, id)
+	case id == 0 && resp.StatusCode < 300:
+		return nil
 	case kind == "application/json":
 		return l.single(resp, id)
 	default:

@@ -29,13 +29,16 @@ const streamWait = 2 * time.Second
 func (l *httpLink) follow(ctx context.Context, body io.ReadCloser, id uint64) error {
 	s := stream{retry: time.Second}
 	take := func(m *wire.Message) (done bool, err error) {
-		return id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure), l.receive(m, id)
+		return m.Kind == wire.Result || m.Kind == wire.Failure, l.receive(m, id)
+	}
+	if id == 0 {
+		take = nil // no reply is waited for
 	}
 	done, err := l.brought(&s, body, take)
 	if errors.Is(err, sse.ErrTooLong) {
 		return err // it would come again
 	}
-	for tries := 0; !done && s.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && !l.session.era().IsStateless(); tries++ {
+	for tries := 0; !done && s.last != "" && tries < maxResumes && ctx.Err() == nil && !l.session.era().IsStateless(); tries++ {
 		before := s.last
 		var again error
 		done, again = l.resume(ctx, &s, take)
@@ -50,7 +53,7 @@ func (l *httpLink) follow(ctx context.Context, body io.ReadCloser, id uint64) er
 	switch {
 	case done:
 		return err
-	case id == 0 || errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return nil
 	}
 	return fmt.Errorf("the connection was lost before the reply: %w", err)
@@ -73,17 +76,20 @@ func (l *httpLink) resume(ctx context.Context, s *stream, take func(*wire.Messag
 }
 
 // brought hands on what a stream brings until take is done with it, and what stands behind that: a server may say there
-// too that a list has changed. Of that there is no more than a little.
+// too that a list has changed. Of that there is no more than a little. Nothing is waited for if take is nil.
 func (l *httpLink) brought(s *stream, body io.ReadCloser, take func(*wire.Message) (bool, error)) (done bool, err error) {
 	bounded := &io.LimitedReader{R: body, N: math.MaxInt64}
 	events := sse.NewReader(bounded, l.max)
-	if done, err = s.read(events, l.r, take); done && err == nil {
-		bounded.N = remote.EndBytes
-		late := time.AfterFunc(remote.EndTime, func() { _ = body.Close() })
-		defer late.Stop()
-		_, _ = s.read(events, l.r, all(l.r))
+	if take != nil {
+		if done, err = s.read(events, l.r, take); !done || err != nil {
+			return done, err
+		}
 	}
-	return done, err
+	bounded.N = remote.EndBytes
+	late := time.AfterFunc(remote.EndTime, func() { _ = body.Close() })
+	defer late.Stop()
+	_, _ = s.read(events, l.r, all(l.r))
+	return true, nil
 }
 
 // get asks for a stream of events, behind the event of an id if that is not "".

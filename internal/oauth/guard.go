@@ -50,11 +50,12 @@ func newGuard(opts Options, named ...string) *http.Client {
 		IdleConnTimeout:     requestTime,
 	}
 	g.far = &http.Transport{
-		Proxy:               opts.Proxy,
-		TLSClientConfig:     opts.TLS,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: maxKeptConns,
-		IdleConnTimeout:     requestTime,
+		Proxy:                  opts.Proxy,
+		OnProxyConnectResponse: opts.ProxyAnswered,
+		TLSClientConfig:        opts.TLS,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    maxKeptConns,
+		IdleConnTimeout:        requestTime,
 	}
 	return &http.Client{Transport: g, Timeout: requestTime, CheckRedirect: hop}
 }

@@ -40,6 +40,8 @@ type Settings struct {
 type Options struct {
 	// Proxy finds the proxy of a request; nil means none.
 	Proxy func(*http.Request) (*url.URL, error)
+	// ProxyAnswered words that a proxy does not connect to a host, as in [http.Transport]; nil means the status alone.
+	ProxyAnswered func(ctx context.Context, proxy *url.URL, connect *http.Request, answer *http.Response) error
 	// TLS is how HTTPS is spoken; nil means with the certificates of the system.
 	TLS *tls.Config
 	// Resolver looks up names; nil means that of the system.

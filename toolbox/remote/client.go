@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -31,13 +32,14 @@ const keptConns = 64
 // (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and never for this machine itself.
 func Client(environ []string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		Proxy:               proxyOf(environ),
-		DialContext:         (&net.Dialer{Timeout: connectTime}).DialContext,
-		TLSHandshakeTimeout: connectTime,
-		ForceAttemptHTTP2:   true,
-		HTTP2:               &http.HTTP2Config{SendPingTimeout: quietTime, PingTimeout: pongTime},
-		MaxIdleConnsPerHost: keptConns,
-		IdleConnTimeout:     90 * time.Second,
+		Proxy:                  proxyOf(environ),
+		OnProxyConnectResponse: proxyAnswered,
+		DialContext:            (&net.Dialer{Timeout: connectTime}).DialContext,
+		TLSHandshakeTimeout:    connectTime,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: quietTime, PingTimeout: pongTime},
+		MaxIdleConnsPerHost:    keptConns,
+		IdleConnTimeout:        90 * time.Second,
 	}}
 }
 
@@ -59,6 +61,14 @@ func proxyOf(environ []string) func(*http.Request) (*url.URL, error) {
 		NoProxy:    lookup("NO_PROXY", "no_proxy"),
 	}).ProxyFunc()
 	return func(req *http.Request) (*url.URL, error) { return find(req.URL) }
+}
+
+// proxyAnswered words that a proxy does not connect to a server, of which net/http would say no more than the status.
+func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return Unreached(fmt.Errorf("the proxy answered with HTTP %d %s and does not connect to the host; %s", resp.StatusCode, http.StatusText(resp.StatusCode), proxyAdvice))
 }
 
 // maxRedirects bounds how often a remote server sends us on.

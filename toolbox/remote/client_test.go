@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,4 +104,20 @@ func TestClientGivesUpDeadConnections(t *testing.T) {
 		}
 		_ = conns[0].Conn.Close()
 	})
+}
+
+// A proxy that does not connect to a server is told from the server, and what to do is said.
+func TestClientProxyRefuses(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	client := remote.Client([]string{"HTTPS_PROXY=" + proxy.URL})
+	_, err := client.Get("https://far.invalid/mcp")
+	if err == nil || !strings.Contains(err.Error(), "the proxy answered with HTTP 403 Forbidden") || !strings.Contains(err.Error(), "NO_PROXY") {
+		t.Errorf("got %v, want the proxy named, and what to do", err)
+	}
+	if !remote.IsUndone(err) {
+		t.Error("the request is said to be carried out perhaps, want that it was not")
+	}
 }

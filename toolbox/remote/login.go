@@ -25,7 +25,7 @@ func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 			return nil
 		}
 	}
-	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: opts.Renewed, Told: func(secret string) { opts.Masks.Add(secret, mask.Masked) }}
+	how := oauth.Options{Proxy: proxyOf(opts.Environ), ProxyAnswered: proxyAnswered, Renewed: opts.Renewed, Told: func(secret string) { opts.Masks.Add(secret, mask.Masked) }}
 	if t, ok := opts.HTTP.Transport.(*http.Transport); ok {
 		how.TLS = t.TLSClientConfig
 	}

@@ -122,7 +122,8 @@ func TestFaultF8_Redirects(t *testing.T) {
 			s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 			s.StartTLS()
 		})
-		unready(t, setup{sick: entry{"url": r.URL + "/mcp"}, env: []string{"SSL_CERT_FILE=" + file}}, "redirected to another origin, http://")
+		unready(t, setup{sick: entry{"url": r.URL + "/mcp"}, env: []string{"SSL_CERT_FILE=" + file}},
+			"redirected to another origin, http://", "slash at its end")
 		if got := plain.count("initialize"); got != 0 {
 			t.Errorf("the message went on without TLS %d times", got)
 		}

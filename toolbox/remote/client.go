@@ -79,6 +79,8 @@ const maxRedirects = 5
 func SameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
+	case first.URL.Scheme == "https" && req.URL.Scheme == "http" && req.URL.Hostname() == first.URL.Hostname():
+		return fmt.Errorf("redirected to another origin, %s, which is not followed; servers that do not know of the TLS of the proxy before them redirect so where the url has a slash at its end and should not, or should", foreign.NewName("http://"+req.URL.Host))
 	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
 		return fmt.Errorf("redirected to another origin, %s, which is not followed; if that is the server, write it as its url", foreign.NewName(req.URL.Scheme+"://"+req.URL.Host))
 	case req.Method != first.Method:

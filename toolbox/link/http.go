@@ -153,28 +153,27 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64, arrived fun
 	if resp.StatusCode < 300 {
 		arrived()
 	}
-	if err := l.take(ctx, resp, id); err != nil {
-		_ = resp.Body.Close() // nobody who waits for the error waits for its end
-		if resp.StatusCode < 300 {
-			err = remote.Taken(err)
-		}
-		return err
+	err = l.take(ctx, resp, id)
+	_ = resp.Body.Close() // nobody who waits for an error waits for its end
+	if err != nil && resp.StatusCode < 300 {
+		err = remote.Taken(err)
 	}
-	remote.Finish(resp.Body)
-	return nil
+	return err
 }
 
-// take reads a response until what it is for has come.
+// take reads a response until what it is for has come, and then, unless that failed, what there is to its end.
 func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) error {
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		if id != 0 {
 			return fmt.Errorf("answered a request with HTTP %d and no reply", resp.StatusCode)
 		}
+		remote.Finish(resp.Body)
 		return nil
 	case bringsEvents(resp):
 		return l.follow(ctx, resp.Body, id)
 	case id == 0 && resp.StatusCode < 300:
+		remote.Finish(resp.Body)
 		return nil
 	case kind == "application/json":
 		return l.single(resp, id)

@@ -41,7 +41,8 @@ type Options struct {
 	// Files gives the files of the configuration, and what is wrong with them.
 	Files func() (paths []string, wrong, err error)
 	// Pending gives what a run of a workflow asks a person, and the answers there are to choose from; nil: any text.
-	// Say has the run go by an answer to the question with the state. The user is whose it is, "" where no other has one of that name.
+	// Say has the run go by an answer to the question with the state. The user is whose it is, "" where no other has one
+	// of that name.
 	Pending func(ctx context.Context, user, run string) (question, state string, answers []string, err error)
 	Say     func(ctx context.Context, user, run, state, answer, reason string) error
 	// Approvals are the calls of this process that wait for a person.

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -69,6 +70,13 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 	switch {
 	case len(id) > maxID:
 		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
+	case m.IsMethod("initialize"), m.IsMethod("server/discover"):
+		// Clients alone send these: a program that is no server, such as cat, repeats what it reads.
+		if number, ok := link.Number(id); ok && c.Calls.made(number) {
+			c.end(number, nil, c.Loss(errors.New("sent back what it was sent, which no MCP server does; correct its command")))
+			return
+		}
+		c.Refuse(id, wire.CodeMethodNotFound, "a server makes no handshake with its client")
 	case m.IsMethod("ping"):
 		_ = c.Write(func(b []byte) []byte { return wire.AppendResult(b, id, []byte("{}")) })
 	case c.hello.Era.AsksInResults():

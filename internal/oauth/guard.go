@@ -21,6 +21,7 @@ const (
 	requestTime  = 10 * time.Second
 	maxHops      = 5
 	maxBody      = 1 << 20
+	maxHeader    = 64 << 10
 	maxKeptConns = 2
 )
 
@@ -43,17 +44,19 @@ func newGuard(opts Options, named ...string) *http.Client {
 		}
 	}
 	g.direct = &http.Transport{
-		DialContext:         g.dial(opts.Resolver),
-		TLSClientConfig:     opts.TLS,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: maxKeptConns,
-		IdleConnTimeout:     requestTime,
+		DialContext:            g.dial(opts.Resolver),
+		TLSClientConfig:        opts.TLS,
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost:    maxKeptConns,
+		IdleConnTimeout:        requestTime,
 	}
 	g.far = &http.Transport{
 		Proxy:                  opts.Proxy,
 		OnProxyConnectResponse: opts.ProxyAnswered,
 		TLSClientConfig:        opts.TLS,
 		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConnsPerHost:    maxKeptConns,
 		IdleConnTimeout:        requestTime,
 	}

@@ -18,8 +18,9 @@ import (
 // connectTime bounds the making of a connection to a remote server, and then the agreement on TLS.
 const connectTime = 10 * time.Second
 
-// A connection of HTTP/2 carries all requests to a server, and stays when one of them is given up. One that brings nothing
-// for quietTime is asked by a ping whether the server is still there, and is closed if no answer comes within pongTime.
+// A connection of HTTP/2 carries all requests to a server, and stays when one of them is given up. On a connection that
+// brings nothing for quietTime the server is asked by a ping whether it is there, and without an answer within pongTime
+// the connection is closed.
 const (
 	quietTime = 30 * time.Second
 	pongTime  = 15 * time.Second
@@ -27,6 +28,10 @@ const (
 
 // keptConns is how many connections to one host are kept for the next calls.
 const keptConns = 64
+
+// maxHeader is the longest header of a response that is read, in bytes. The header is held for as long as the response
+// lasts, and charged to nobody.
+const maxHeader = 64 << 10
 
 // Client makes a client for remote servers, which toolboxes may share. Proxies are those of environ, KEY=VALUE
 // (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and never for this machine itself.
@@ -38,6 +43,7 @@ func Client(environ []string) *http.Client {
 		TLSHandshakeTimeout:    connectTime,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: quietTime, PingTimeout: pongTime},
+		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConnsPerHost:    keptConns,
 		IdleConnTimeout:        90 * time.Second,
 	}}

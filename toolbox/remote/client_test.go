@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -119,5 +120,26 @@ func TestClientProxyRefuses(t *testing.T) {
 	}
 	if !remote.IsUndone(err) {
 		t.Error("the request is said to be carried out perhaps, want that it was not")
+	}
+}
+
+// The header of a response is read up to a bound.
+func TestClientBoundsHeaders(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		far := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for i := range 100 {
+				w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("x", 1<<10))
+			}
+		}))
+		far.EnableHTTP2 = modern
+		far.StartTLS()
+		defer far.Close()
+		client := remote.Client(nil)
+		defer client.CloseIdleConnections()
+		client.Transport.(*http.Transport).TLSClientConfig = far.Client().Transport.(*http.Transport).TLSClientConfig
+		if resp, err := client.Get(far.URL); err == nil {
+			_ = resp.Body.Close()
+			t.Errorf("HTTP/2 %v: a header of %d entries was taken, want an error", modern, len(resp.Header))
+		}
 	}
 }

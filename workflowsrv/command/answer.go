@@ -96,7 +96,10 @@ func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) 
 	if !agreed {
 		return t.giveUp(), nil
 	}
-	t.opts.Confirmed = true
+	c := t.w.commands[pending.Action.CommandName]
+	// The yes was to what the command was then.
+	t.proposed = c != nil && pending.Command != "" && pending.Command != c.digest()
+	t.opts.Confirmed = !t.proposed
 	return t.action(pending.Action)
 }
 

@@ -214,6 +214,38 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// A yes is to the command that was asked about: one that has changed meanwhile is asked about again.
+func TestYesToWhatItWas(t *testing.T) {
+	const draft = "description: Drop the draft\neffect: write\nconfirm: true\ntool: s/drop\n"
+	asked, err := command.New(folder(t, "commands/drop.yaml", draft), command.Options{}).Execute(t.Context(), nil, "drop", command.CallOptions{})
+	if err != nil || asked.Pending == nil {
+		t.Fatalf("got %+v, %v, want a question", asked, err)
+	}
+	for name, tt := range map[string]struct {
+		text string
+		ran  int
+	}{
+		"the same":          {draft + "# a comment\n", 1},
+		"another text":      {strings.Replace(draft, "the draft", "everything", 1), 0},
+		"another tool":      {strings.Replace(draft, "s/drop", "s/purge", 1), 0},
+		"another value":     {strings.Replace(draft, "tool: s/drop", "tool: {name: s/drop, arguments: {all: true}}", 1), 0},
+		"no more confirmed": {strings.Replace(strings.Replace(draft, "s/drop", "s/purge", 1), "confirm: true\n", "", 1), 0},
+	} {
+		r := &recorder{}
+		e := command.New(folder(t, "commands/drop.yaml", tt.text), command.Options{Caller: r})
+		o, err := e.Answer(t.Context(), nil, *asked.Pending, "yes", command.CallOptions{})
+		if err != nil || len(r.calls) != tt.ran || tt.ran == 0 && (o.Pending == nil || o.Pending.Kind != command.AskConfirm) {
+			t.Errorf("%s: got %q, %v and the calls %q, want %d", name, o.Text(), err, r.calls, tt.ran)
+			continue
+		}
+		if tt.ran == 0 {
+			if _, err = e.Answer(t.Context(), nil, *o.Pending, "yes", command.CallOptions{}); err != nil || len(r.calls) != 1 {
+				t.Errorf("%s: got %v and the calls %q, want one after the second yes", name, err, r.calls)
+			}
+		}
+	}
+}
+
 // Without a question, words that may mean a thing at hand give nothing up.
 func TestNothingToGiveUp(t *testing.T) {
 	e, _ := desk(books(t), nil)

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +32,8 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 		return
 	}
 	c.file = file
+	sum := sha256.Sum256(doc.AppendJSON([]byte(c.written)))
+	c.written = hex.EncodeToString(sum[:])
 	l.w.commands[full] = c
 	if v := doc.Get("description"); v != nil {
 		c.Description = v.Value

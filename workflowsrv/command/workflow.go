@@ -1,7 +1,10 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -68,11 +71,22 @@ type Command struct {
 	file      string // where it stands, "" for a projected one
 	ownParams bool   // a file says what they are
 	unsound   bool   // the file does not keep to the form, so that no more is known than the name
+	written   string // the digest of what its files say, "" for a projected one
 	reply     *template
 	enter     *enter
 	judge     func() *criteria.Criteria // nil: nothing can be said about values
 	schema    map[string]any            // Schema, decoded
 	byName    map[string]*Param
+}
+
+// digest tells the command from what an edit, or its server, makes of it.
+func (c *Command) digest() string {
+	tool := ToolCall{}
+	if c.Bind.Tool != nil {
+		tool = *c.Bind.Tool
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %s", c.written, c.Description, c.Effect, tool.Toolbox, tool.Server, tool.Tool, c.Schema))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Effect says what running a command does to the world.

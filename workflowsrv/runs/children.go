@@ -13,8 +13,12 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-// maxChildren bounds the runs that one step begins.
-const maxChildren = 32
+const (
+	// maxChildren bounds the runs that one step begins, and maxDepth how many runs may have begun one another: a
+	// workflow that names itself would go on for ever.
+	maxChildren = 32
+	maxDepth    = 8
+)
 
 // join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the
 // step itself is the agent's, who is told what came of them. Workflows that are not there leave the whole step to the
@@ -22,6 +26,10 @@ const maxChildren = 32
 func (t *turn) join(ctx context.Context) (*Answer, error) {
 	began, ok := t.r.children[t.gate()]
 	if !ok {
+		if t.r.Events[0].Depth >= maxDepth {
+			t.warn("workbench begins no more runs below this one: %d have begun one another already; do this step without", maxDepth)
+			return nil, nil
+		}
 		began = t.at(Intended)
 		var err error
 		if began.Children, err = t.wanted(ctx, t.e.opts.Find); err != nil || len(began.Children) == 0 {
@@ -83,7 +91,7 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 		}
 		fresh := &Run{ID: c.Run, Workflow: entry.ID, Digest: t.e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
 		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,
-			From: t.r.ID, Repository: t.r.Repository, Branch: t.r.Branch}
+			From: t.r.ID, Depth: t.r.Events[0].Depth + 1, Repository: t.r.Repository, Branch: t.r.Branch}
 		fresh.add(started)
 		first, err := wire.Encode(started)
 		if err != nil {

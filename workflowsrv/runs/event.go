@@ -78,8 +78,9 @@ type Event struct {
 	Hook     string  `json:"hook,omitempty"`     // the secret of the address at which a request is waited for
 	Children []Child `json:"children,omitempty"` // the runs that Step is joined from
 
-	To   int    `json:"to,omitempty"`
-	From string `json:"from,omitempty"` // a run that this one was forked from, or that has begun it
+	To    int    `json:"to,omitempty"`
+	From  string `json:"from,omitempty"`  // a run that this one was forked from, or that has begun it
+	Depth int    `json:"depth,omitempty"` // how many runs have begun one another, up to this one
 	// Called are the gates of the steps whose tools that run had called after the place where this one was forked.
 	Called []string `json:"called,omitempty"`
 }

@@ -235,3 +235,31 @@ func TestDecisionIsOfOneLoop(t *testing.T) {
 		at(t, a, err, c[1])
 	}
 }
+
+// A workflow that delegates to itself begins no runs without end: the last ones leave the step to the agent.
+func TestDelegationEnds(t *testing.T) {
+	const text = `{"id":"again","name":"Again","description":"d","version":"1.0.0","steps":[` +
+		`{"id":"more","type":"parallel","title":"More","parallelDelegations":[{"workflowId":"again"}],"synthesis":{"prompt":"p"}}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "again", "", nil)
+	for depth := 0; ; depth++ {
+		if err != nil || depth > 20 {
+			t.Fatalf("got %s, %v after %d runs, want an end", a.Text, err, depth)
+		}
+		d, err := read(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.State == "step" {
+			if depth != 8 || !strings.Contains(a.Text, "begins no more runs") {
+				t.Errorf("got %s after %d runs, want to be told that there are no more", a.Text, depth)
+			}
+			break
+		}
+		a, err = e.Next(t.Context(), who, runs.Step{Run: d.Runs[0].Run})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

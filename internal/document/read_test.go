@@ -26,6 +26,8 @@ func TestFaults(t *testing.T) {
 		{"a.json", "[" + strings.Repeat("1,", 200_000) + "1]", []string{`1:1: more than 200000 values`}},
 		{"a.yaml", "n\x00a\x00", []string{`the file is UTF-16; save it as UTF-8`}},
 		{"a.yaml", "a: \xef", []string{`1:4: here is a byte that is not UTF-8; save the file as UTF-8`}},
+		{"a.yaml", "size:\n\tname: x\n", []string{`2:1: not valid YAML: found character that cannot start any token; ` +
+			"indent with spaces, not tabs, and put quotes around a text that begins with @, ` or %"}},
 		{"a.yaml", "name: x\nname: y\n", []string{`2:1: key "name" occurs twice in the same object`}},
 		{"a.yaml", "", []string{`1:1: the file is empty`}},
 	}

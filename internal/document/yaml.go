@@ -63,6 +63,9 @@ func yamlError(err error) (line int, reason string) {
 	if !ok || err != nil {
 		return 1, reason
 	}
+	if strings.HasSuffix(rest, "cannot start any token") {
+		rest += "; indent with spaces, not tabs, and put quotes around a text that begins with @, ` or %"
+	}
 	return line, rest
 }
 

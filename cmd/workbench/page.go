@@ -86,7 +86,8 @@ func (e pageSide) pending(ctx context.Context, user, run string) (question, stat
 func (e pageSide) say(ctx context.Context, user, run, state, answer, reason string) error {
 	sub := e.Beside(io.Discard)
 	defer func() { sub.Hosts.Close() }()
-	_, err := runs.Say(ctx, sub, user, workflowruns.Opinion{Run: run, Question: state, Answer: answer, Reason: reason, How: "page"})
+	o := workflowruns.Opinion{Run: run, Question: state, Answer: answer, Reason: reason, How: "page"}
+	_, err := runs.Say(ctx, sub, user, o)
 	return err
 }
 

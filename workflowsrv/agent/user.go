@@ -84,7 +84,8 @@ func (t *run) answered(reply string) (string, error) {
 		return "The user answers: " + spoken(reply), nil
 	}
 	reply = strings.TrimLeft(strings.TrimSpace(reply), "/") // no command, whatever it looks like
-	o, err := t.request.Engine.Answer(t.ctx, t.path, *ask.Pending, reply, command.CallOptions{AnswersOnly: true, Trace: t.request.Trace})
+	o, err := t.request.Engine.Answer(t.ctx, t.path, *ask.Pending, reply,
+		command.CallOptions{AnswersOnly: true, Trace: t.request.Trace})
 	switch {
 	case err != nil:
 		return "", err

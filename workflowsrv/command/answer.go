@@ -111,7 +111,8 @@ func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
 	if !ok || t.opts.AnswersOnly {
 		return nil, nil, false
 	}
-	if given := t.said(t.raw).extract(v); v.command.Name == pending.Action.CommandName && len(given.args) == 0 && !hasTag(v.command, t.raw) {
+	given := len(t.said(t.raw).extract(v).args) > 0 || hasTag(v.command, t.raw)
+	if v.command.Name == pending.Action.CommandName && !given {
 		return nil, nil, false // what is asked about, named once more
 	}
 	opts := t.opts

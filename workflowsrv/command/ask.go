@@ -42,8 +42,8 @@ func (t *turn) confirm(c *Command, args arguments, at Path) *Outcome {
 	q += below
 	o := t.outcome(c, args, false, CommandResponse{Response: q})
 	o.Status, o.Question = AwaitingUser, q
-	o.Pending = &Pending{Kind: AskConfirm, Query: t.query, Inferred: t.inferred, Action: Action{CommandName: c.Name, Arguments: args.json(c)},
-		Command: c.digest(), Form: confirmForm()}
+	o.Pending = &Pending{Kind: AskConfirm, Query: t.query, Inferred: t.inferred, Command: c.digest(), Form: confirmForm(),
+		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}
 	o.Output.CommandResponses[0].NextActions = []Action{o.Pending.Action}
 	return o
 }

@@ -85,7 +85,8 @@ func (c *Command) digest() string {
 	if c.Bind.Tool != nil {
 		tool = *c.Bind.Tool
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %s", c.written, c.Description, c.Effect, tool.Toolbox, tool.Server, tool.Tool, c.Schema))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %s",
+		c.written, c.Description, c.Effect, tool.Toolbox, tool.Server, tool.Tool, c.Schema))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -27,7 +27,8 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	began, ok := t.r.children[t.gate()]
 	if !ok {
 		if t.r.Events[0].Depth >= maxDepth {
-			t.warn("workbench begins no more runs below this one: %d have begun one another already; do this step without", maxDepth)
+			t.warn("workbench begins no more runs below this one: %d have begun one another already; do this step without",
+				maxDepth)
 			return nil, nil
 		}
 		began = t.at(Intended)

@@ -51,7 +51,7 @@ type Event struct {
 	Item     json.RawMessage `json:"item,omitempty"`     // of that pass
 
 	Workflow   string          `json:"workflow,omitempty"`
-	Digest     string          `json:"digest,omitempty"` // of a definition, or of the arguments that a person is asked about
+	Digest     string          `json:"digest,omitempty"` // of a definition, or of arguments that are asked about
 	Definition json.RawMessage `json:"definition,omitempty"`
 	Goal       string          `json:"goal,omitempty"`
 	Repository string          `json:"repository,omitempty"`

@@ -52,7 +52,8 @@ func inYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 	return nil, ErrUnable
 }
 
-// carryYAML puts the lines of a member of data in place of those that it has in out, so that its comments are there too.
+// carryYAML puts the lines of a member of data in place of those that it has in out, so that its comments are there
+// too.
 func carryYAML(data []byte, from Place, out []byte, to Place) ([]byte, error) {
 	old, first, last, value := memberLines(data, from)
 	e, begin, end, _ := memberLines(out, to)

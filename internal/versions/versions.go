@@ -147,8 +147,8 @@ func (v *Versions) begin(ctx context.Context, path string) (string, func(), erro
 // maxLinks is how many links to a file that does not exist are followed, as many as Linux follows.
 const maxLinks = 40
 
-// real follows the links of a path, so that links stay when the file is replaced, and a file has the same name before it
-// exists and after. Where links lead in a circle, reading the path fails.
+// real follows the links of a path, so that links stay when the file is replaced, and a file has the same name before
+// it exists and after. Where links lead in a circle, reading the path fails.
 func real(path string) string {
 	for range maxLinks {
 		target, err := filepath.EvalSymlinks(path)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // started runs the program as a process of its own.
@@ -60,6 +62,43 @@ func TestFaultU15_Interrupt(t *testing.T) {
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || fault.String() != "workbench: interrupted\n" {
 			t.Errorf("%s: got %v and %q, want exit code 130 and that it was interrupted", args[0], err, fault)
+		}
+	}
+}
+
+// The same holds for a command that reads standard input and waits for more of it.
+func TestInterruptInput(t *testing.T) {
+	for _, args := range [][]string{
+		{"call", "box/s/workflow_list", "-"}, {"secret", "set", "X", "--file"}, {"workflow", "validate", "-"},
+		{"workflow", "judge", "find-bug", "state-bug"}, {"workflow", "walk", "find-bug"}, {"commands", "chat", "example"},
+	} {
+		cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"builtin": "workflow"}}}}}`, args...)
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		defer out.Close()
+		cmd.Stdin = in
+		if _, err := out.WriteString("x"); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		unread := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
+		end := time.Now().Add(late)
+		for n := 1; n != 0; time.Sleep(5 * time.Millisecond) { // until the command has read the one letter
+			if n, err = unix.Poll(unread, 0); err != nil || time.Now().After(end) {
+				t.Fatalf("%s: it does not read: %v", args, err)
+			}
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.HasSuffix(fault.String(), "workbench: interrupted\n") {
+			t.Errorf("%s: got %v and %q, want exit code 130 and that it was interrupted", args, err, fault)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 func (c *chat) lines(ctx context.Context) func() (string, error) {
 	in, isFile := c.env.In.(*os.File)
 	if !isFile || !terminal.Is(c.env.In) || !terminal.Is(c.env.Out) {
-		scanner := bufio.NewScanner(c.env.In)
+		scanner := bufio.NewScanner(c.env.Input(ctx))
 		scanner.Buffer(nil, maxLine)
 		return func() (string, error) {
 			if !scanner.Scan() {
@@ -156,7 +156,7 @@ func (c *chat) lines(ctx context.Context) func() (string, error) {
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{in, c.env.Out}, "")
+	}{c.env.Input(ctx), c.env.Out}, "")
 	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' || pos != len(line) {
 			return "", 0, false

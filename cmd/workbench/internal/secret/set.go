@@ -95,7 +95,7 @@ func keepSecret(ctx context.Context, e *cli.Environment, name, value string, inF
 func readSecret(ctx context.Context, e *cli.Environment, prompt string) (string, error) {
 	in, isFile := e.In.(*os.File)
 	if !isFile || !terminal.Is(e.In) {
-		data, err := io.ReadAll(io.LimitReader(e.In, secrets.MaxSize+3))
+		data, err := io.ReadAll(io.LimitReader(e.Input(ctx), secrets.MaxSize+3))
 		return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 	}
 	shown, err := term.GetState(int(in.Fd()))

@@ -92,7 +92,7 @@ func callTool(ctx context.Context, env *opening.Environment, name string, args [
 	}
 	defer closeAll()
 	def := readDefinition(found.Raw)
-	arguments, err := toolArguments(env, def.InputSchema, args, fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", box, server, found.Key))
+	arguments, err := toolArguments(ctx, env, def.InputSchema, args, fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", box, server, found.Key))
 	if err != nil {
 		return err
 	}
@@ -307,13 +307,13 @@ func readDefinition(raw []byte) toolDef {
 }
 
 // toolArguments reads a tool's arguments from the command line and checks them.
-func toolArguments(e *opening.Environment, input []byte, args []string, help string) ([]byte, error) {
+func toolArguments(ctx context.Context, e *opening.Environment, input []byte, args []string, help string) ([]byte, error) {
 	schema := argument.NewSchema(input)
 	object, whole := []byte("{}"), len(args) == 1 && !argument.IsPair(args[0])
 	var err error
 	switch {
 	case whole:
-		object, err = argumentObject(e, args[0])
+		object, err = argumentObject(ctx, e, args[0])
 	case len(args) > 0:
 		if object, err = schema.Parse(args); err != nil {
 			hint := help
@@ -340,8 +340,8 @@ func toolArguments(e *opening.Environment, input []byte, args []string, help str
 }
 
 // argumentObject reads arguments that are one JSON object.
-func argumentObject(e *opening.Environment, arg string) ([]byte, error) {
-	data, from, err := argumentSource(e, arg)
+func argumentObject(ctx context.Context, e *opening.Environment, arg string) ([]byte, error) {
+	data, from, err := argumentSource(ctx, e, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -365,10 +365,10 @@ func argumentObject(e *opening.Environment, arg string) ([]byte, error) {
 const maxArgument = 64 << 20
 
 // argumentSource reads the JSON that an argument stands for.
-func argumentSource(e *opening.Environment, arg string) (data []byte, from string, err error) {
+func argumentSource(ctx context.Context, e *opening.Environment, arg string) (data []byte, from string, err error) {
 	switch {
 	case arg == "-":
-		data, err = io.ReadAll(io.LimitReader(e.In, maxArgument+1))
+		data, err = io.ReadAll(io.LimitReader(e.Input(ctx), maxArgument+1))
 		if len(data) > maxArgument {
 			err = fmt.Errorf("standard input has more than %d bytes", maxArgument)
 		}

@@ -50,7 +50,7 @@ does not.`,
 			if err != nil {
 				return err
 			}
-			output, err := io.ReadAll(io.LimitReader(env.In, workflowsrv.DefaultMaxOutput+1))
+			output, err := io.ReadAll(io.LimitReader(env.Input(cmd.Context()), workflowsrv.DefaultMaxOutput+1))
 			if err != nil {
 				return err
 			}

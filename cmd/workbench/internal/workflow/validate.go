@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,9 @@ and column, and then warnings. For a directory it checks the workflow files in i
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return validateFiles(env, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return validateFiles(cmd.Context(), env, args, asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with the verdict of each file")
 	return cmd
@@ -46,7 +49,7 @@ type verdict struct {
 	Warnings []definition.Fault `json:"warnings"`
 }
 
-func validateFiles(env *opening.Environment, names []string, asJSON bool) error {
+func validateFiles(ctx context.Context, env *opening.Environment, names []string, asJSON bool) error {
 	files, err := workflowFiles(names)
 	if err != nil {
 		return err
@@ -59,10 +62,13 @@ func validateFiles(env *opening.Environment, names []string, asJSON bool) error 
 	verdicts := make([]verdict, len(files))
 	invalid := 0
 	for i, file := range files {
-		verdicts[i] = validateFile(env, &parser, routines, file)
+		verdicts[i] = validateFile(ctx, env, &parser, routines, file)
 		if !verdicts[i].Valid {
 			invalid++
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if asJSON {
 		if err := terminal.PrintJSON(env.Out, verdicts); err != nil {
@@ -77,12 +83,12 @@ func validateFiles(env *opening.Environment, names []string, asJSON bool) error 
 	return nil
 }
 
-func validateFile(env *opening.Environment, parser *definition.Parser, routines definition.Routines, file string) verdict {
+func validateFile(ctx context.Context, env *opening.Environment, parser *definition.Parser, routines definition.Routines, file string) verdict {
 	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
 	var data []byte
 	var err error
 	if file == "-" {
-		data, err = io.ReadAll(io.LimitReader(env.In, definition.MaxFileSize+1))
+		data, err = io.ReadAll(io.LimitReader(env.Input(ctx), definition.MaxFileSize+1))
 	} else {
 		data, _, err = openfile.Read(file, definition.MaxFileSize)
 	}

@@ -52,7 +52,7 @@ const (
 )
 
 func walk(ctx context.Context, e *opening.Environment, w *definition.Workflow, r stepping.Request) error {
-	lines := bufio.NewScanner(e.In)
+	lines := bufio.NewScanner(e.Input(ctx))
 	var before []stepping.Request
 	for {
 		a, err := stepping.Next(ctx, w, r)

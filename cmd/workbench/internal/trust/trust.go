@@ -92,6 +92,9 @@ func projectFile(named string) (path string, searched []string, err error) {
 }
 
 func trustProject(ctx context.Context, env *cli.Environment, named string, yes bool) error {
+	if _, err := os.Stat(named); err != nil { // else the project above a mistyped name would be meant
+		return cli.Usage(cli.Hint(err, "name the folder of the project"))
+	}
 	path, searched, err := projectFile(named)
 	switch {
 	case err != nil:

@@ -25,6 +25,18 @@ func (c *call) own() *call {
 	return &later
 }
 
+// findArgs looks up members of the arguments of one of our own tools, as [wire.Find] does. What is null is left out, as
+// models write it that have to name every member.
+func (c *call) findArgs(in wire.Span, keys []string, out []wire.Span) error {
+	err := wire.Find(c.Raw, in, keys, out)
+	for i := range out {
+		if string(c.Bytes(out[i])) == "null" {
+			out[i] = wire.Span{}
+		}
+	}
+	return err
+}
+
 // newCall makes the call of a message that was scanned and not read yet.
 func newCall(m *wire.Message, out Outlet, scope uint64) (*call, error) {
 	c := &call{Request: &incoming.Request{Message: *m}, out: out, scope: scope}

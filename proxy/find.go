@@ -47,7 +47,7 @@ func (k *finder) answer(c *call) {
 // readFind reads the arguments of workbench_find_tools.
 func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 	var out [4]wire.Span
-	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
+	if c.findArgs(c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", meta.FindTool)
 	}
 	ok := false

@@ -39,7 +39,7 @@ func readResult(d *desk, c *call) {
 // readQuery reads the arguments of workbench_read_result.
 func readQuery(c *call) (id string, q results.Query, err error) {
 	var out [5]wire.Span
-	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
+	if c.findArgs(c.Args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
 		return "", q, fmt.Errorf("%s needs arguments with id; the preview of the result shows it", meta.ReadTool)
 	}
 	id, ok := wire.Unquote(c.Bytes(out[0]))

@@ -48,7 +48,7 @@ func (o *opener) openToolbox(c *call) {
 // readOpen reads the arguments of workbench_open_toolbox.
 func readOpen(c *call, v *shelf.View) (q question, err error) {
 	var out [4]wire.Span
-	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
+	if c.findArgs(c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, v.Available(""))
 	}
 	ok := false

@@ -61,7 +61,7 @@ func (s *scripts) answer(c *call) {
 		return
 	}
 	var out [1]wire.Span
-	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"code"}, out[:]) != nil || !out[0].Present() {
+	if c.findArgs(c.Args, []string{"code"}, out[:]) != nil || !out[0].Present() {
 		f.fail(fmt.Errorf("%s needs arguments with code: JavaScript that calls tools", meta.ScriptTool))
 		return
 	}

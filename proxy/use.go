@@ -30,7 +30,7 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", meta.UseTool)
 	}
 	var out [5]wire.Span
-	if err := wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
+	if err := c.findArgs(c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
 		return w, fmt.Errorf("%s: %s", meta.UseTool, text(err))
 	}
 	name := out[0]
@@ -40,15 +40,12 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(name))
 	w.Tool, _ = wire.Unquote(c.Bytes(out[2]))
 	w.arguments = out[3]
-	if string(c.Bytes(w.arguments)) == "null" {
-		w.arguments = wire.Span{} // as some clients write that there are none
-	}
 	if out[4].Present() {
 		if c.Raw[out[4].Start] != '{' {
 			return w, fmt.Errorf(`%s: tool is an object of "toolbox", "server" and "name"; or leave it out and give toolbox_name and tool_name`, meta.UseTool)
 		}
 		var in [3]wire.Span
-		if err := wire.Find(c.Raw, out[4], []string{"toolbox", "server", "name"}, in[:]); err != nil {
+		if err := c.findArgs(out[4], []string{"toolbox", "server", "name"}, in[:]); err != nil {
 			return w, fmt.Errorf("%s: tool: %s", meta.UseTool, text(err))
 		}
 		if in[0].Present() {
@@ -228,6 +225,8 @@ func missing(b *shelf.Box, w naming.Want) error {
 		// Of a server whose tools are known it makes no difference that it is only starting.
 		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
+		} else if err := srv.Unread(toolbox.Tools); err != nil {
+			absent = append(absent, fmt.Sprintf("server %q of toolbox %q: %v", srv.Name, b.Name, err))
 		}
 	}
 	for x := range toolbox.Excluded(meant, w.Tool) {

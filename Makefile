@@ -42,10 +42,10 @@ demo: demo-servers ## build it and show what it does, step by step (needs Go onl
 demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 	bin/workbench demo --config demo/workbench-config.json | go run ./demo/picture > docs/demo.svg
 
-# -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
-# A program built with -race would sleep a second at its end. SQLite, which a program has translated from C, is left out of
-# what -race watches: there the tests of stores take five times as long. No package with generic code may be left out: it
-# has code of sync without what -race watches, and the linker may take that for all. Half as many packages again as there are processors
+# -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see. A program built
+# with -race would sleep a second at its end. SQLite, which a program has translated from C, is left out of what -race
+# watches: there the tests of stores take five times as long. No package with generic code may be left out: it has code of
+# sync without what -race watches, and the linker may take that for all. Half as many packages again as there are processors
 # are tested at a time, since some tests wait. That go vet finds nothing is seen by lint.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
 	WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -race -gcflags=modernc.org/sqlite/lib=-race=false \

@@ -80,6 +80,34 @@ func TestApproveByElicitation(t *testing.T) {
 	}
 }
 
+// A call that was agreed to is made of the tool as the configuration has it by then, and of none that it leaves out.
+func TestApproveAfterAChange(t *testing.T) {
+	const left = "does not offer the tool"
+	for name, tt := range map[string]struct{ change, want string }{
+		"nothing":            {``, `{\"a\":1}`},
+		"left out":           {`,"toolFilters":["look"]`, left},
+		"writes":             {`,"readOnly":true`, left},
+		"an argument":        {`,"tools":{"echo":{"hide":["a"],"defaults":{"a":2}}}`, `{\"a\":2}`},
+		"another has a name": {`,"toolFilters":["params","look"],"tools":{"params":{"rename":"echo"}}`, "means another tool"},
+	} {
+		for _, call := range [][2]string{
+			{"box__s__echo", `{"a":1}`}, {"workbench_use_tool", `{"toolbox_name":"box","tool_name":"echo","arguments":{"a":1}}`},
+		} {
+			t.Run(name+", "+call[0], func(t *testing.T) {
+				c, register := guard(t, `"always"`, "")
+				c.greet(`{}`)
+				c.calls(1, call[0], call[1], "")
+				waitFor(t, "the question", func() bool { return len(register.List()) == 1 })
+				c.front.Reload(readConfig(t, strings.Replace(fmt.Sprintf(guarded, `"always"`, ""), `"approve"`, strings.TrimPrefix(tt.change+`,"approve"`, ","), 1)))
+				register.Answer(register.List()[0].ID, true)
+				if got := c.hear(`"id":1`); !strings.Contains(got, tt.want) || strings.Contains(got, `"isError":true`) == strings.HasPrefix(tt.want, "{") {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+			})
+		}
+	}
+}
+
 // Which calls are asked about is what the configuration says, tool by tool.
 func TestApproveRules(t *testing.T) {
 	for _, tt := range []struct{ rules, asked, free string }{

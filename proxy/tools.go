@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,10 +41,29 @@ func (cr *caller) named(c *call, name string) (to naming.Route, first bool, err 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
 func (cr *caller) callAs(f *flight, c *call, to naming.Route) {
 	if to.Server.Asks(to.Name) {
-		cr.approvals.approve(f, c, asked(to, c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
+		cr.agreed(f, c, to, c.Bytes(c.Args), f.callNow)
 		return
 	}
 	f.callNow(c, to)
+}
+
+// agreed makes a call once a person has agreed to it. While the question waits, the configuration or the server may
+// change: the call is made of the tool as it is by then, and of none that is held back or left out by then.
+func (cr *caller) agreed(f *flight, c *call, to naming.Route, arguments []byte, made func(*call, naming.Route)) {
+	cr.approvals.approve(f, c, asked(to, arguments), func(c *call) {
+		cr.approvals.begin(func(context.Context) { // the server may have to start first
+			now, err := to.Server.Offered(f.ctx, to.Key)
+			if err == nil && !bytes.Equal(now.Token(), to.Name) {
+				err = fmt.Errorf("%q means another tool since the user was asked, so the call was not made: make it again", foreign.NewName(to.Key))
+			}
+			if err != nil {
+				f.fail(err)
+				return
+			}
+			to.Server, to.Arguments = now.Server, now.Arguments()
+			made(c, to)
+		})
+	})
 }
 
 // asked is what a person is asked about before the tool is called.

@@ -169,7 +169,7 @@ func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
 func (cr *caller) use(f *flight, c *call, w usage, to naming.Route) {
 	if to.Server.Asks(to.Name) {
-		cr.approvals.approve(f, c, asked(to, c.Bytes(w.arguments)), func(c *call) {
+		cr.agreed(f, c, to, c.Bytes(w.arguments), func(c *call, to naming.Route) {
 			w, err := wanted(c, cr.shelf) // it may stand elsewhere now
 			if err != nil {
 				f.fail(err)

@@ -8,8 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // guarded has a server whose calls are asked about.
@@ -293,5 +298,40 @@ func TestReadOnly(t *testing.T) {
 		if got := c.hear(fmt.Sprintf(`"id":%d`, 2+i)); !strings.Contains(got, "not found") {
 			t.Errorf("%s: got %s, want that there is no such tool", name, got)
 		}
+	}
+}
+
+// A call that starts a server again is not made if the tool is left out by then.
+func TestLeftOutWhileStopped(t *testing.T) {
+	for tool, arguments := range map[string]string{
+		"box__s__look": "{}", "workbench_use_tool": `{"toolbox_name":"box","tool_name":"look"}`,
+	} {
+		t.Run(tool, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				starts := 0
+				cfg := readConfig(t, fmt.Sprintf(guarded, `"never", "readOnly": true, "idleTimeout": "10m"`, ""))
+				front, err := proxy.New(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{Builtins: map[string]toolbox.Builtin{
+					inside: func(_ principal.Principal, s config.Server) (wire.Endpoint, error) {
+						if starts++; starts > 1 {
+							s.Args[1] = strings.Replace(s.Args[1], "true", "false", 1)
+						}
+						return mcptest.New(s.Args...)
+					},
+				}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer front.Close()
+				c := &talk{t: t, front: front, got: make(chan string, 10000)}
+				c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
+				defer c.session.Close(t.Context())
+				c.greet(`{}`)
+				time.Sleep(time.Hour)
+				c.calls(1, tool, arguments, "")
+				if got := c.hear(`"id":1`); starts != 2 || !strings.Contains(got, `does not offer the tool \"look\"`) {
+					t.Errorf("got %s after %d starts, want that the tool is left out", got, starts)
+				}
+			})
+		})
 	}
 }

@@ -100,10 +100,10 @@ func (f *flight) callNow(c *call, to naming.Route) {
 	}
 }
 
-// mayCall notes whether the tool may make a task of the call, and refuses the call of one that must where the client
-// takes none.
+// mayCall notes the tool, and whether it may make a task of the call, and refuses the call of one that must where the
+// client takes none.
 func (f *flight) mayCall(c *call, to naming.Route) bool {
-	f.tasks = to.Tasks
+	f.tasks, f.call.Tool = to.Tasks, to.Key
 	if to.MustTask && c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
 		f.fail(eras.Lacks(eras.Tasks))
 		return false

@@ -118,7 +118,11 @@ func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
 	if why == "" {
 		why = "none is offered under that name"
 	}
-	return Item{}, s.refusal(fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why))
+	return Item{}, s.refusal(notOffered(tool, why))
+}
+
+func notOffered(tool, why string) error {
+	return fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why)
 }
 
 // CallTool calls a tool for workbench itself, by the name under which it is offered, and waits for the result.

@@ -19,6 +19,8 @@ type sender struct {
 	counts *rpc.Counts
 	// admitted reports whether somebody has logged in to a server that waited for it.
 	admitted func() bool
+	// leftOut says why a tool that the server has is not offered, "" for any other tool.
+	leftOut func(tool string) string
 
 	queue *rpc.Queue
 	pumps atomic.Int32           // who pumps, and who came meanwhile
@@ -26,8 +28,8 @@ type sender struct {
 	heir  atomic.Pointer[sender] // of the server that takes the calls when this one is retired
 }
 
-func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts, admitted func() bool) *sender {
-	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted}
+func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts, admitted func() bool, leftOut func(string) string) *sender {
+	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted, leftOut: leftOut}
 	s.queue = rpc.NewQueue(func() time.Duration { return b.Load().CallIdle },
 		func(call *Call, limit time.Duration) { s.refuse(call, &rpc.TimeoutError{What: "queue", After: limit}) }, &counts.Queued)
 	return s
@@ -43,6 +45,7 @@ func (s *sender) Send(call *Call) {
 	if c != nil && s.counts.Queued.Load() == 0 && s.pumps.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
 		return
 	}
+	call.Late = true
 	if !s.queue.Add(call) {
 		s.refuse(call, &OverloadError{InFlight: int(s.counts.InFlight.Load()), Queued: int(s.counts.Queued.Load())})
 		return
@@ -51,8 +54,15 @@ func (s *sender) Send(call *Call) {
 }
 
 // handOver gives a call to a connection. It reports false if the connection has no room, or turned out to be dead
-// before it took the call, which is then still to be made.
+// before it took the call, which is then still to be made. A call that has waited is refused if its tool is held back or
+// left out by now: a server that starts again may have other tools than before.
 func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
+	if call.Late && call.Tool != "" {
+		if why := s.leftOut(call.Tool); why != "" {
+			s.refuse(call, notOffered(call.Tool, why))
+			return true
+		}
+	}
 	var err error
 	switch {
 	case call.Notice:

@@ -78,7 +78,8 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	launch.Tell(box.opts.Masks, &cfg)
 	s.hidden.Store(launch.Masking(box.opts.Masks))
 	s.at = newStanding(first, level, s.lines.noteState)
-	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() })
+	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() },
+		func(tool string) string { return s.lists.LeftOut(tool) })
 	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, uris: make(map[string]bool), tasks: make(map[string]int)}
 	s.lists = offered.New(offered.Origin{
 		Toolbox: toolbox,

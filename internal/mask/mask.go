@@ -7,9 +7,13 @@ package mask
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -55,17 +59,57 @@ func (s *Set) Add(value, as string) {
 
 // forms are the ways in which a value is written: in JSON, in JSON within JSON, in an address.
 func forms(value string) []string {
-	quoted := func(s string) string {
-		q := wire.AppendQuote(nil, s)
-		return string(q[1 : len(q)-1])
-	}
 	all := []string{value}
-	for _, form := range []string{quoted(value), quoted(quoted(value)), url.QueryEscape(value), url.PathEscape(value)} {
-		if form != value {
+	add := func(form string) {
+		if !slices.Contains(all, form) {
 			all = append(all, form)
 		}
 	}
+	for _, escaped := range []func(rune) bool{
+		func(rune) bool { return false },
+		func(r rune) bool { return strings.ContainsRune("<>&\u2028\u2029", r) }, // as Go's encoding/json
+		func(r rune) bool { return r > unicode.MaxASCII },                       // as Python's json
+	} {
+		add(quoted(value, escaped))
+		add(quoted(quoted(value, escaped), escaped))
+	}
+	for _, plain := range []string{
+		"",
+		"!'()*", // as JavaScript's encodeURIComponent
+		"/",     // as Python's quote
+	} {
+		add(percent(value, plain))
+	}
+	add(url.QueryEscape(value))
+	add(url.PathEscape(value))
 	return all
+}
+
+// quoted writes a value as the inside of a JSON string, with \u in place of the letters that some writers of JSON escape.
+func quoted(value string, escaped func(rune) bool) string {
+	q := wire.AppendQuote(nil, value)
+	var b strings.Builder
+	for _, r := range string(q[1 : len(q)-1]) {
+		switch {
+		case !escaped(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// percent writes a value for an address, with %20 for a space; the characters of plain stay as they are.
+func percent(value, plain string) string {
+	form := strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+	for _, c := range plain {
+		form = strings.ReplaceAll(form, url.QueryEscape(string(c)), string(c))
+	}
+	return form
 }
 
 func (s *Set) add(value, as string) {

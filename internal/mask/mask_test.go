@@ -56,6 +56,30 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// A secret is found in a line of a log as writers of JSON and addresses in several languages write it.
+func TestForms(t *testing.T) {
+	const secret = "p\u00e4ss w\"o\\rd+!(*)'~_.-/<a>&b=%41\U0001f511"
+	s := new(mask.Set)
+	s.Add(secret, "*")
+	for writer, form := range map[string]string{
+		"nobody":                    secret,
+		"Go's json":                 `päss w\"o\\rd+!(*)'~_.-/\u003ca\u003e\u0026b=%41🔑`,
+		"Go's json, twice":          `päss w\\\"o\\\\rd+!(*)'~_.-/\\u003ca\\u003e\\u0026b=%41🔑`,
+		"JavaScript's json":         `päss w\"o\\rd+!(*)'~_.-/<a>&b=%41🔑`,
+		"Python's json":             `p\u00e4ss w\"o\\rd+!(*)'~_.-/<a>&b=%41\ud83d\udd11`,
+		"Python's json, twice":      `p\\u00e4ss w\\\"o\\\\rd+!(*)'~_.-/<a>&b=%41\\ud83d\\udd11`,
+		"Go's QueryEscape":          `p%C3%A4ss+w%22o%5Crd%2B%21%28%2A%29%27~_.-%2F%3Ca%3E%26b%3D%2541%F0%9F%94%91`,
+		"Go's PathEscape":           `p%C3%A4ss%20w%22o%5Crd+%21%28%2A%29%27~_.-%2F%3Ca%3E&b=%2541%F0%9F%94%91`,
+		"Python's quote":            `p%C3%A4ss%20w%22o%5Crd%2B%21%28%2A%29%27~_.-/%3Ca%3E%26b%3D%2541%F0%9F%94%91`,
+		"Python's quote, without /": `p%C3%A4ss%20w%22o%5Crd%2B%21%28%2A%29%27~_.-%2F%3Ca%3E%26b%3D%2541%F0%9F%94%91`,
+		"encodeURIComponent":        `p%C3%A4ss%20w%22o%5Crd%2B!(*)'~_.-%2F%3Ca%3E%26b%3D%2541%F0%9F%94%91`,
+	} {
+		if got := s.Text("x " + form + " y"); got != "x * y" {
+			t.Errorf("%s: got %q", writer, got)
+		}
+	}
+}
+
 func TestASetIsBounded(t *testing.T) {
 	var s mask.Set
 	for i := range 6000 {

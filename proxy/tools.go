@@ -54,7 +54,8 @@ func (cr *caller) agreed(f *flight, c *call, to naming.Route, arguments []byte, 
 		cr.approvals.begin(func(context.Context) { // the server may have to start first
 			now, err := to.Server.Offered(f.ctx, to.Key)
 			if err == nil && !bytes.Equal(now.Token(), to.Name) {
-				err = fmt.Errorf("%q means another tool since the user was asked, so the call was not made: make it again", foreign.NewName(to.Key))
+				err = fmt.Errorf("%q means another tool since the user was asked, so the call was not made: make it again",
+					foreign.NewName(to.Key))
 			}
 			if err != nil {
 				f.fail(err)

@@ -28,7 +28,8 @@ type sender struct {
 	heir  atomic.Pointer[sender] // of the server that takes the calls when this one is retired
 }
 
-func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts, admitted func() bool, leftOut func(string) string) *sender {
+func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts,
+	admitted func() bool, leftOut func(string) string) *sender {
 	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted, leftOut: leftOut}
 	s.queue = rpc.NewQueue(func() time.Duration { return b.Load().CallIdle },
 		func(call *Call, limit time.Duration) { s.refuse(call, &rpc.TimeoutError{What: "queue", After: limit}) }, &counts.Queued)

@@ -85,7 +85,7 @@ func forms(value string) []string {
 	return all
 }
 
-// quoted writes a value as the inside of a JSON string, with \u in place of the letters that some writers of JSON escape.
+// quoted writes a value as the inside of a JSON string, with \u in place of the letters that are to be escaped.
 func quoted(value string, escaped func(rune) bool) string {
 	q := wire.AppendQuote(nil, value)
 	var b strings.Builder

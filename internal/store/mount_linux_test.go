@@ -35,7 +35,8 @@ func playMounted(ctx context.Context, args []string) error {
 	if _, err := sayAs(ctx, s, "alice", session.Conversation, "before", "before"); err != nil {
 		return err
 	}
-	plays := map[string]func(context.Context, *store.Store, string, string) error{"full": playFull, "read-only": playReadOnly}
+	plays := map[string]func(context.Context, *store.Store, string, string) error{"full": playFull, "read-only": playReadOnly,
+		"full when opened": playFullWhenOpened}
 	return plays[args[1]](ctx, s, path, session.Conversation)
 }
 
@@ -73,6 +74,35 @@ func playFull(ctx context.Context, s *store.Store, path, c string) error {
 			return err
 		}
 	}
+}
+
+// playFullWhenOpened opens the store while the disk is full, and when there is room again.
+func playFullWhenOpened(ctx context.Context, s *store.Store, path, c string) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	ballast := filepath.Join(filepath.Dir(path), "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 5<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("got %w, want a full disk", err)
+	}
+	s, err := store.OpenSQLite(ctx, path, warned, store.Options{})
+	if err == nil {
+		_, err = sayAs(ctx, s, "alice", c, "k", "m")
+		_ = s.Close()
+	}
+	var full *store.WriteError
+	if !errors.As(err, &full) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "free space on the disk") {
+		return fmt.Errorf("got %w, want the path and what to do", err)
+	}
+	if err := os.Remove(ballast); err != nil {
+		return err
+	}
+	if s, err = store.OpenSQLite(ctx, path, warned, store.Options{}); err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = sayAs(ctx, s, "alice", c, "k", "m")
+	return err
 }
 
 // playReadOnly makes the file system one that cannot be written, and opens the store.
@@ -132,6 +162,8 @@ func mounted(t *testing.T, play string) {
 }
 
 func TestFaultE1_DiskFullForReal(t *testing.T) { mounted(t, "full") }
+
+func TestFaultE1_DiskFullWhenOpened(t *testing.T) { mounted(t, "full when opened") }
 
 func TestFaultE2_ReadOnlyFileSystem(t *testing.T) { mounted(t, "read-only") }
 

@@ -105,7 +105,7 @@ func (d *sqliteDB) open(ctx context.Context) error {
 		return err
 	}
 	if err := d.openWriter(ctx, alone); err != nil {
-		return err
+		return d.unopened(err)
 	}
 	if err := d.presence.stay(); err != nil {
 		return err
@@ -119,6 +119,19 @@ func (d *sqliteDB) open(ctx context.Context) error {
 	d.reads.SetMaxOpenConns(readers)
 	d.reads.SetMaxIdleConns(readers)
 	return nil
+}
+
+// unopened says of an error of SQLite which store it is about, and what to do where the disk is full: then there is no
+// room for what SQLite keeps beside the file either, without which nothing can be read.
+func (d *sqliteDB) unopened(err error) error {
+	var e *sqlite.Error
+	switch {
+	case isCorrupt(err) || !errors.As(err, &e):
+		return err
+	case e.Code() == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE:
+		return &WriteError{d.path, "nothing was stored; free space on the disk and try again", err}
+	}
+	return fmt.Errorf("the store %s cannot be opened: %w", d.path, err)
 }
 
 // prepare makes the file and its folder, and finds out whether they can be written.

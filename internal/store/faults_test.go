@@ -165,6 +165,35 @@ func TestFaultE11_NewerSchema(t *testing.T) {
 	})
 }
 
+// A version that is not that of what is in the file is told with the path. Nothing is changed: the file may be anybody's.
+func TestWrongSchemaVersion(t *testing.T) {
+	for version := -1; version < store.SchemaVersion(); version++ {
+		path := filepath.Join(t.TempDir(), "store.db")
+		s := openFile(t, path, store.Options{})
+		session := begin(t, s)
+		say(t, s, session.Conversation, "kept")
+		closeStore(t, s)
+		set := func(version int) {
+			db := raw(t, path)
+			rawExec(t, db, fmt.Sprintf(`PRAGMA user_version = %d`, version))
+			_ = db.Close()
+		}
+		set(version)
+		if s, err := openPlace(t.Context(), path, func(err error) { t.Error(err) }, store.Options{}); err == nil {
+			t.Errorf("version %d: got a store, want an error", version)
+			closeStore(t, s)
+		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("has schema %d", version)) {
+			t.Errorf("version %d: got %v, want the path and the version", version, err)
+		}
+		set(store.SchemaVersion())
+		s = openFile(t, path, store.Options{})
+		if turns, err := s.Turns(t.Context(), "alice", session.Conversation, 0); err != nil || messages(turns) != "kept" {
+			t.Errorf("version %d: got %q and %v, want what was there", version, messages(turns), err)
+		}
+		closeStore(t, s)
+	}
+}
+
 func TestFaultE12_MigrationKilled(t *testing.T) {
 	t.Parallel()
 	for i := range rounds(10, 300) {

@@ -92,6 +92,9 @@ func (d *postgresDB) migrate(ctx context.Context) error {
 	if has > len(migrations()) {
 		return &SchemaError{Has: has, Know: len(migrations())}
 	}
+	if has < 0 {
+		return fmt.Errorf("the store has schema %d, which no workbench writes", has)
+	}
 	for _, step := range migrations()[has:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return err

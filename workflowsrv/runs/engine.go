@@ -103,6 +103,14 @@ func (e *Engine) keeper(ctx context.Context) (Log, error) {
 	return log, nil
 }
 
+// unknown is the error for a run that was not found. While the store cannot be opened (unkept), the run may well be in it.
+func unknown(id string, err, unkept error) error {
+	if unkept == nil {
+		return err
+	}
+	return fmt.Errorf("whether there is a run %q is not known, because the store cannot be opened: %w", cut.Short(id), unkept)
+}
+
 // most is how many runs and definitions an engine remembers.
 const most = 128
 

@@ -42,16 +42,18 @@ func (e *Engine) Shown(principal string, r *Run) Shown {
 	return s
 }
 
-// logs are where runs may be: in the store, and in memory if they began when there was none.
-func (e *Engine) logs(ctx context.Context) []Log {
-	log, _ := e.keeper(ctx)
-	return slices.Compact([]Log{log, e.memory})
+// logs are where runs may be: in the store, and in memory if they began when there was none. An error says why there is
+// no store.
+func (e *Engine) logs(ctx context.Context) ([]Log, error) {
+	log, unkept := e.keeper(ctx)
+	return slices.Compact([]Log{log, e.memory}), unkept
 }
 
 // List returns the runs of a principal that were changed last, the latest first.
 func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found, error) {
 	var all []Found
-	for _, log := range e.logs(ctx) {
+	logs, _ := e.logs(ctx)
+	for _, log := range logs {
 		list, err := log.Runs(ctx, principal, limit)
 		if err != nil {
 			return nil, err
@@ -80,10 +82,11 @@ func (e *Engine) Events(ctx context.Context, principal, id string, known int) (i
 }
 
 func (e *Engine) read(ctx context.Context, principal, id string, after int) (kept store.Run, events []json.RawMessage, err error) {
-	for _, log := range e.logs(ctx) {
+	logs, unkept := e.logs(ctx)
+	for _, log := range logs {
 		if kept, events, err = log.Run(ctx, principal, id, after); !errors.Is(err, store.ErrNotFound) {
-			break
+			return kept, events, err
 		}
 	}
-	return kept, events, err
+	return kept, events, unknown(id, err, unkept)
 }

@@ -30,7 +30,7 @@ type turn struct {
 
 // open begins a turn with a run that there is.
 func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error) {
-	log, _ := e.keeper(ctx)
+	log, unkept := e.keeper(ctx)
 	r, err := e.take(ctx, log, who.Principal, id)
 	if err != nil && log != e.memory {
 		// It may have been started when there was no store.
@@ -39,7 +39,7 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, unknown(id, err, unkept)
 	}
 	t := &turn{e: e, log: log, who: who, standing: e.standing(r, nil)}
 	if t.w, t.now, t.gone, err = e.definition(ctx, log, r); err != nil {

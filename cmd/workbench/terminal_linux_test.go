@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -105,6 +106,20 @@ func TestTerminals(t *testing.T) {
 	var out bytes.Buffer
 	if run(t.Context(), []string{"check"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, environ); strings.Contains(out.String(), "\x1b") {
 		t.Errorf("in a pipe: got %q, want no colours", &out)
+	}
+}
+
+// A dumb terminal gets the lines of status --watch, which has nothing to redraw there, and no escape sequence.
+func TestWatchOnADumbTerminal(t *testing.T) {
+	dir := t.TempDir()
+	for term, drawn := range map[string]bool{"dumb": false, "xterm": true} {
+		s := newScreen(t, 80)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		run(ctx, []string{"status", "--watch"}, cli.Streams{In: strings.NewReader(""), Out: s.slave, Err: s.slave}, []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "TERM=" + term})
+		cancel()
+		if got := s.text(); strings.Contains(got, "\x1b") != drawn {
+			t.Errorf("TERM=%s: got %q, want escape sequences: %v", term, got, drawn)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (e *Environment) Logger() (zerolog.Logger, error) {
 		}
 		w = file
 	} else if terminal.Is(e.Err) {
-		w = zerolog.ConsoleWriter{Out: e.Err, TimeFormat: time.TimeOnly, FieldsExclude: []string{logkey.Workbench}}
+		w = zerolog.ConsoleWriter{Out: e.Err, NoColor: !terminal.Draws(e.Err, e.Lookup), TimeFormat: time.TimeOnly, FieldsExclude: []string{logkey.Workbench}}
 	}
 	log := logfile.New(e.Logs.To(w)).Level(level)
 	if file != nil {

@@ -140,7 +140,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 // lines gives what reads the next line: with a prompt and completion at a terminal.
 func (c *chat) lines(ctx context.Context) func() (string, error) {
 	in, isFile := c.env.In.(*os.File)
-	if !isFile || !terminal.Is(c.env.In) || !terminal.Is(c.env.Out) {
+	if !isFile || !terminal.Is(c.env.In) || !terminal.Draws(c.env.Out, c.env.Lookup) {
 		scanner := bufio.NewScanner(c.env.Input(ctx))
 		scanner.Buffer(nil, maxLine)
 		return func() (string, error) {

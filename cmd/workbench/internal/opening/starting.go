@@ -22,7 +22,7 @@ const (
 // ShowStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called,
 // which takes the lines away. Where standard error is no terminal it shows nothing.
 func ShowStarting(e *cli.Environment, boxes []*toolbox.Toolbox, names []string) (stop func()) {
-	if !terminal.Is(e.Err) {
+	if !terminal.Draws(e.Err, e.Lookup) {
 		return func() {}
 	}
 	over, gone := make(chan struct{}), make(chan struct{})

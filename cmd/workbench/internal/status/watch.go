@@ -31,7 +31,7 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	switch {
 	case asJSON:
 		show = func(_ news, all []status.Workbench) error { return json.NewEncoder(env.Out).Encode(statusJSON(all)) }
-	case terminal.Is(env.Out):
+	case terminal.Draws(env.Out, env.Lookup):
 		show = func(_ news, all []status.Workbench) error {
 			_, err := fmt.Fprint(env.Out, "\x1b[H\x1b[2J", picture(env, all)) // home, clear
 			return err

@@ -8,8 +8,7 @@ type Paint struct{ on bool }
 // PaintOf is that of a stream: a terminal that has colours, whose user has not said NO_COLOR. lookup reads a variable.
 func PaintOf(stream any, lookup func(string) (string, bool)) Paint {
 	no, _ := lookup("NO_COLOR")
-	term, _ := lookup("TERM")
-	return Paint{Is(stream) && no == "" && term != "dumb"}
+	return Paint{Draws(stream, lookup) && no == ""}
 }
 
 func (p Paint) with(code, text string) string {

@@ -15,6 +15,12 @@ func Is(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
+// Draws reports whether a stream is a terminal that obeys escape sequences. lookup reads a variable.
+func Draws(stream any, lookup func(string) (string, bool)) bool {
+	term, _ := lookup("TERM")
+	return term != "dumb" && Is(stream)
+}
+
 // Width is how many columns a stream has; 0 if it is no terminal. lookup reads a variable.
 func Width(stream any, lookup func(string) (string, bool)) int {
 	f, ok := stream.(*os.File)

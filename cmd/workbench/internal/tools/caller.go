@@ -57,8 +57,10 @@ func NewCaller(ctx context.Context, client string, person Person) *caller {
 func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) (*caller, error) {
 	c := &caller{ctx: ctx, client: "workbench call"}
 	c.line.To = env.Err
-	if terminal.Is(env.Err) {
+	if terminal.Draws(env.Err, env.Lookup) {
 		c.person.Progress = c.progress
+	}
+	if terminal.Is(env.Err) {
 		if at := (question.Terminal{In: bufio.NewReader(env.In), Out: env.Err}); terminal.Is(env.In) {
 			c.person.Ask = at.Ask
 		}

@@ -57,7 +57,7 @@ func look(ctx context.Context, env *opening.Environment, tab string) tea.Msg {
 
 // run shows workbenches until the user or ctx ends it.
 func run(ctx context.Context, env *opening.Environment) error {
-	if term, _ := env.Lookup("TERM"); !terminal.Is(env.In) || !terminal.Is(env.Out) || term == "dumb" {
+	if !terminal.Is(env.In) || !terminal.Draws(env.Out, env.Lookup) {
 		return cli.Hint(errors.New("workbench top needs a terminal, to read keys from and to draw on"),
 			"workbench status --watch and workbench calls --follow print lines, and workbench ui serves a page")
 	}

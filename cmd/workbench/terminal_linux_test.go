@@ -123,6 +123,44 @@ func TestWatchOnADumbTerminal(t *testing.T) {
 	}
 }
 
+// A secret stays hidden when the program was stopped and goes on, although shells let the terminal show again what is
+// typed.
+func TestSecretHiddenAfterStop(t *testing.T) {
+	s := newScreen(t, 80)
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), []string{"secret", "set", "--file", "S"}, cli.Streams{In: s.slave, Out: s.slave, Err: s.slave}, []string{"HOME=" + t.TempDir()})
+	}()
+	terminal := func() *unix.Termios {
+		state, err := unix.IoctlGetTermios(int(s.slave.Fd()), unix.TCGETS)
+		do(t, err)
+		return state
+	}
+	await := func(what string, is func() bool) {
+		t.Helper()
+		for end := time.Now().Add(late); !is(); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("got %q, want %s", s.shown.String(), what)
+			}
+		}
+	}
+	hidden := func() bool { return terminal().Lflag&unix.ECHO == 0 }
+	await("the prompt", func() bool { return hidden() && strings.Contains(s.shown.String(), "Value of S: ") })
+	state := terminal()
+	state.Lflag |= unix.ECHO // as a shell does
+	do(t, unix.IoctlSetTermios(int(s.slave.Fd()), unix.TCSETS, state))
+	do(t, syscall.Kill(os.Getpid(), syscall.SIGCONT))
+	await("the value hidden again", hidden)
+	_, err := s.master.WriteString("hunter2\n")
+	do(t, err)
+	if code := <-ended; code != cli.ExitDone {
+		t.Errorf("got exit code %d", code)
+	}
+	if got := s.text(); strings.Contains(got, "hunter2") || strings.Count(got, "Value of S: ") != 2 {
+		t.Errorf("got %q, want the question twice, and no value", got)
+	}
+}
+
 // While servers start, a line for each moves on the terminal, with its state, the seconds and its last words; at the
 // end it is gone.
 func TestStartingOnATerminal(t *testing.T) {

@@ -112,17 +112,26 @@ func readSecret(ctx context.Context, e *cli.Environment, prompt string) (string,
 		text, err := term.ReadPassword(int(in.Fd()))
 		typed <- line{text, err}
 	}()
-	select {
-	case l := <-typed:
-		fmt.Fprintln(e.Err)
-		if errors.Is(l.err, io.EOF) {
-			return "", errors.New("nothing was typed")
+	resumed, unsubscribe := terminal.Resumed()
+	defer unsubscribe()
+	for {
+		select {
+		case <-resumed: // The shell has let the terminal show again what is typed.
+			if err := terminal.Hide(in); err != nil {
+				return "", err
+			}
+			fmt.Fprint(e.Err, prompt)
+		case l := <-typed:
+			fmt.Fprintln(e.Err)
+			if errors.Is(l.err, io.EOF) {
+				return "", errors.New("nothing was typed")
+			}
+			return string(l.text), l.err
+		case <-ctx.Done():
+			_ = term.Restore(int(in.Fd()), shown) // the terminal is to show again what is typed
+			fmt.Fprintln(e.Err)
+			return "", context.Cause(ctx)
 		}
-		return string(l.text), l.err
-	case <-ctx.Done():
-		_ = term.Restore(int(in.Fd()), shown) // the terminal is to show again what is typed
-		fmt.Fprintln(e.Err)
-		return "", context.Cause(ctx)
 	}
 }
 

@@ -1,0 +1,10 @@
+//go:build !windows && !linux
+
+package terminal
+
+import "golang.org/x/sys/unix"
+
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA
+)

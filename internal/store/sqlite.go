@@ -472,13 +472,15 @@ func (d *sqliteDB) migrate(ctx context.Context, q querier) (err error) {
 		return &SchemaError{Path: d.path, Has: has, Know: len(migrations())}
 	}
 	if has < 0 {
-		return fmt.Errorf("the store %s has schema %d, which no workbench writes; put a copy of the file in its place, or move the file away", d.path, has)
+		return fmt.Errorf("the store %s has schema %d, which no workbench writes; "+
+			"put a copy of the file in its place, or move the file away", d.path, has)
 	}
 	words := strings.NewReplacer("BYTEA", "BLOB", ` COLLATE "C"`, "")
 	for _, step := range migrations()[has:] {
 		_, err := q.ExecContext(ctx, words.Replace(step))
 		if code(err) == sqlite3.SQLITE_ERROR { // The file may be another program's, and is not set aside for that.
-			return fmt.Errorf("it says that it has schema %d, and what is in it is different; put a copy of the file in its place, or move the file away: %w", has, err)
+			return fmt.Errorf("it says that it has schema %d, and what is in it is different; "+
+				"put a copy of the file in its place, or move the file away: %w", has, err)
 		}
 		if err != nil {
 			return err

@@ -32,15 +32,62 @@ type inner struct {
 // maxBeside is how many members are named that stand beside the arguments.
 const maxBeside = 5
 
-// strayArguments returns the members of a call of workbench_use_tool that it does not know.
-func strayArguments(c *call) (names []string) {
-	for key := range wire.Members(c.Raw, c.Args) {
-		name, _ := wire.Unquote(c.Bytes(key))
-		if !slices.Contains([]string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, name) && len(names) < maxBeside {
-			names = append(names, foreign.NewName(name).String())
+// strayArguments returns the members of a call of workbench_use_tool that it does not know. Members that were meant for
+// the tool are certain: they are parameters of the tool, or objects such as "args".
+func strayArguments(c *call, schema []byte) (names, certain []string) {
+	parameters := make(map[string]bool)
+	if at, err := wire.FindPath(schema, wire.Whole(schema), "properties"); err == nil {
+		for key := range wire.Members(schema, at) {
+			name, _ := wire.Unquote(schema[key.Start:key.End])
+			parameters[name] = true
 		}
 	}
-	return names
+	gather := func(in wire.Span, under string, known ...string) {
+		for key, value := range wire.Members(c.Raw, in) {
+			name, _ := wire.Unquote(c.Bytes(key))
+			if slices.Contains(known, name) {
+				continue
+			}
+			shown := under + foreign.NewName(name).String()
+			if len(names) < maxBeside {
+				names = append(names, shown)
+			}
+			if len(certain) < maxBeside && (parameters[name] || holdsMembers(c.Raw, value)) {
+				certain = append(certain, shown)
+			}
+		}
+	}
+	gather(c.Args, "", "toolbox_name", "toolbox", "tool_name", "arguments", "tool")
+	if tool, err := wire.FindPath(c.Raw, c.Args, "tool"); err == nil {
+		gather(tool, "tool.", "toolbox", "server", "name")
+	}
+	return names, certain
+}
+
+// holdsMembers reports whether a value is an object that is not empty.
+func holdsMembers(raw []byte, value wire.Span) bool {
+	for range wire.Members(raw, value) {
+		return true
+	}
+	return false
+}
+
+// misplaced refuses a call that gives the tool no arguments, and has members that were meant as these: a tool that needs
+// none would do something else than what was asked for, perhaps to everything there is.
+func misplaced(c *call, w usage, to naming.Route) error {
+	if holdsMembers(c.Raw, w.arguments) {
+		return nil
+	}
+	if names, _ := strayArguments(c, nil); names == nil {
+		return nil
+	}
+	in := inner{server: to.Server, tool: to.Key}
+	schema, _ := in.schema()
+	if _, certain := strayArguments(c, schema); certain != nil {
+		return fmt.Errorf("%s did not call the tool: its own arguments belong in %q, and %s beside it; it is called as %s",
+			meta.UseTool, "arguments", standing(certain), signature.Name(in.tool)+signature.Of(schema))
+	}
+	return nil
 }
 
 // newInner keeps what a call of workbench_use_tool asks for.

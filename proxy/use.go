@@ -168,6 +168,10 @@ func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to 
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
 func (cr *caller) use(f *flight, c *call, w usage, to naming.Route) {
+	if err := misplaced(c, w, to); err != nil {
+		f.fail(err)
+		return
+	}
 	if to.Server.Asks(to.Name) {
 		cr.agreed(f, c, to, c.Bytes(w.arguments), func(c *call, to naming.Route) {
 			w, err := wanted(c, cr.shelf) // it may stand elsewhere now
@@ -193,7 +197,7 @@ func (f *flight) useNow(c *call, w usage, to naming.Route) {
 	}
 	f.inner = newInner(&f.request, to.Server, to.Key, arguments)
 	if !w.arguments.Present() {
-		f.inner.beside = strayArguments(c)
+		f.inner.beside, _ = strayArguments(c, nil)
 	}
 	f.record.arguments(&f.request, arguments)
 	arguments, err := to.Arguments.Merge(arguments)

@@ -57,7 +57,7 @@ func strayArguments(c *call, schema []byte) (names, certain []string) {
 			}
 		}
 	}
-	gather(c.Args, "", "toolbox_name", "toolbox", "tool_name", "arguments", "tool")
+	gather(c.Args, "", "toolbox_name", "toolbox", "server_name", "server", "tool_name", "arguments", "tool")
 	if tool, err := wire.FindPath(c.Raw, c.Args, "tool"); err == nil {
 		gather(tool, "tool.", "toolbox", "server", "name")
 	}

@@ -29,8 +29,8 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	if !c.Args.Present() {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", meta.UseTool)
 	}
-	var out [5]wire.Span
-	if err := c.findArgs(c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
+	var out [7]wire.Span
+	if err := c.findArgs(c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool", "server_name", "server"}, out[:]); err != nil {
 		return w, fmt.Errorf("%s: %s", meta.UseTool, text(err))
 	}
 	name := out[0]
@@ -39,6 +39,11 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	}
 	w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(name))
 	w.Tool, _ = wire.Unquote(c.Bytes(out[2]))
+	server := out[5]
+	if !server.Present() {
+		server = out[6]
+	}
+	w.Server, _ = wire.Unquote(c.Bytes(server))
 	w.arguments = out[3]
 	if out[4].Present() {
 		if c.Raw[out[4].Start] != '{' {
@@ -51,7 +56,9 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 		if in[0].Present() {
 			w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(in[0]))
 		}
-		w.Server, _ = wire.Unquote(c.Bytes(in[1]))
+		if in[1].Present() {
+			w.Server, _ = wire.Unquote(c.Bytes(in[1]))
+		}
 		w.Tool, _ = wire.Unquote(c.Bytes(in[2]))
 	}
 	switch {

@@ -57,8 +57,8 @@ func (s *Server) Held(k Kind) (held []Held) {
 // Holds reports whether nothing of the server is offered that nobody has agreed to.
 func (s *Server) Holds() bool { return s.lists.Holds() }
 
-// Hidden returns how many of its tools the filters of the configuration leave out.
-func (s *Server) Hidden() int { return s.lists.Hidden() }
+// Hidden returns how many of its tools the configuration leaves out, and what of it does, as the beginning of a sentence.
+func (s *Server) Hidden() (n int, by string) { return s.lists.Hidden() }
 
 // Changes returns how the definitions of the server have changed since they were first known, and how they differ from
 // what was agreed to.

@@ -63,6 +63,21 @@ func TestNotOfferedNotCalled(t *testing.T) {
 	}
 }
 
+// The note about a server that offers nothing names the settings that leave its tools out.
+func TestNoteNamesWhatLeavesOut(t *testing.T) {
+	for want, tune := range map[string]func(*config.Server){
+		"its toolFilters leave out all of its tools (2)":                func(s *config.Server) { s.ToolFilters = []string{"!*"} },
+		`its "readOnly" leaves out all of its tools (2)`:                func(s *config.Server) { s.ReadOnly = true },
+		`its toolFilters and "readOnly" leave out all of its tools (2)`: func(s *config.Server) { s.ToolFilters, s.ReadOnly = []string{"!echo"}, true },
+	} {
+		cfg := inside("s", "tools=echo,fail")
+		tune(&cfg)
+		if got := server(t, open(t, insideOptions(), cfg), "s").Notes(); len(got) != 1 || got[0] != want {
+			t.Errorf("got the notes %q, want %q", got, want)
+		}
+	}
+}
+
 // A tool that said that it writes when it was agreed to is asked about although it says now that it only reads.
 func TestDisputedHintIsNotBelieved(t *testing.T) {
 	const agreed, now = `tool={"name":"drop"}`, `tool={"name":"drop","annotations":{"readOnlyHint":true}}`

@@ -382,11 +382,32 @@ func (l *Lists) Forget() {
 	}
 }
 
-// Hidden returns how many tools the filters of the configuration leave out.
-func (l *Lists) Hidden() int {
+// Hidden returns how many tools the configuration leaves out, and what of it does, as the beginning of a sentence.
+func (l *Lists) Hidden() (n int, by string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lists[Tools].hidden()
+	return l.hiddenLocked()
+}
+
+func (l *Lists) hiddenLocked() (n int, by string) {
+	e := l.lists[Tools]
+	var filters, writes bool
+	for i := range e.whole {
+		if !allowed(l.rules.Filters, e.whole[i].Key.Verbatim()) {
+			filters = true
+		} else if l.rules.against(&e.whole[i]) != "" {
+			writes = true
+		}
+	}
+	switch {
+	case !writes:
+		by = "its toolFilters leave out"
+	case !filters:
+		by = `its "readOnly" leaves out`
+	default:
+		by = `its toolFilters and "readOnly" leave out`
+	}
+	return e.hidden(), by
 }
 
 func (e *list) hidden() int { return len(e.whole) - len(e.shown) - len(e.held) }
@@ -399,8 +420,8 @@ func (l *Lists) Notes() (notes []string) {
 		notes = append(notes, l.lists[k].notes...)
 	}
 	tools := l.lists[Tools]
-	if n := len(tools.whole); n > 0 && n == tools.hidden() {
-		notes = append(notes, fmt.Sprintf("its toolFilters leave out all of its tools (%d)", n))
+	if n, by := l.hiddenLocked(); n > 0 && n == len(tools.whole) {
+		notes = append(notes, fmt.Sprintf("%s all of its tools (%d)", by, n))
 	}
 	if len(tools.whole) > 0 {
 		_, wrong := reshapedBy(l.passingLocked(Tools), l.rules.Tools)

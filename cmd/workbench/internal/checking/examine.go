@@ -313,8 +313,8 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	if st.State != toolbox.Ready {
 		return
 	}
-	if srv.Hidden() > 0 && one.Tools == 0 {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "correct them, or remove them"})
+	if n, by := srv.Hidden(); n > 0 && one.Tools == 0 {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("%s all of its tools (%d)", by, n), Remedy: "correct or remove that in the configuration"})
 	} else if err := srv.Unread(toolbox.Tools); err != nil {
 		x.failed(i, err.Error())
 	} else if one.Tools == 0 {

@@ -119,9 +119,10 @@ func (e *Environment) RecallBoxes(_ context.Context, edited Edit, names ...strin
 // Missing says why the tools of a server cannot be listed; nil if they can be, or are not meant to.
 func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	st := s.Status()
+	hidden, by := s.Hidden()
 	switch {
-	case len(s.Items(toolbox.Tools)) == 0 && s.Hidden() > 0:
-		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave out all of its tools (%d); correct them, or remove them", s.Name, b.Name, s.Hidden())
+	case len(s.Items(toolbox.Tools)) == 0 && hidden > 0:
+		return fmt.Errorf("server %q of toolbox %q: %s all of its tools (%d); correct or remove that in the configuration", s.Name, b.Name, by, hidden)
 	case st.State == toolbox.Ready || offline && !st.Seen.IsZero():
 		return Unread(b, s, toolbox.Tools)
 	case st.State == toolbox.Disabled:

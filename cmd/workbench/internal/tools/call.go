@@ -280,8 +280,8 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if len(known) == 0 {
 		hint = fmt.Sprintf("it has no %s", k)
 	}
-	if n := srv.Hidden(); n > 0 && k == toolbox.Tools {
-		hint += fmt.Sprintf("; its toolFilters leave out %d more", n)
+	if n, by := srv.Hidden(); n > 0 && k == toolbox.Tools {
+		hint += fmt.Sprintf("; %s %d more", by, n)
 	}
 	if near := nearest.Names(last, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])

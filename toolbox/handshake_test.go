@@ -3,6 +3,7 @@ package toolbox_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -67,6 +68,42 @@ func TestFaultH8_InitializeIsAnsweredByAModernVersion(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a server says of itself in a wrong type is told in the words of the protocol, and not of this program.
+func TestMisdescribed(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"protocolVersion":5}`: "initialize: the result cannot be read: protocolVersion: want a string, got JSON of the type number",
+		`[]`:                    "initialize: the result cannot be read: want an object, got JSON of the type array",
+		`{"protocolVersion":"2025-11-25","capabilities":[]}`: "initialize: the capabilities cannot be read: want an object, got JSON of the type array",
+	} {
+		builtin := func(principal.Principal, config.Server) (wire.Endpoint, error) { return misdescribed(result), nil }
+		b := open(t, toolbox.Options{
+			Client:   toolbox.Client{Version: "2025-11-25"},
+			Builtins: map[string]toolbox.Builtin{"s": builtin},
+		}, config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "s", Timeouts: childServer("", "").Timeouts})
+		if st := server(t, b, "s").Status(); st.Cause == nil || st.Cause.Error() != want {
+			t.Errorf("%s: got %v, want %s", result, st.Cause, want)
+		}
+	}
+}
+
+// misdescribed is a server that answers everything with one result.
+type misdescribed string
+
+func (m misdescribed) Connect(send func([]byte)) wire.Session { return misdescribedSession{m, send} }
+
+type misdescribedSession struct {
+	result misdescribed
+	send   func([]byte)
+}
+
+func (s misdescribedSession) Receive(raw []byte) {
+	if id := wire.Get(raw, wire.Whole(raw), "id"); id != nil {
+		s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, s.result))
+	}
+}
+
+func (misdescribedSession) Close(context.Context) error { return nil }
 
 // slow is a server that reads nothing for its first ten seconds.
 type slow struct{ *mcptest.Server }

@@ -76,11 +76,12 @@ type question struct {
 }
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which
-// clients show their models one or the other. It is an error only if no server at all could be started.
+// clients show their models one or the other. It is an error only if no server at all could be started: one that was ready
+// and has stopped since because nobody used it is started by the next call.
 func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *terms) []byte {
 	exposed := sh.HandBox(b.Name)
 	r := result{Toolbox: b.Name, Description: meta.Describe(b.Description()), Servers: []serverResult{}, Tools: []json.RawMessage{}}
-	starting, example := 0, ""
+	startable, example := 0, ""
 	var offers []*offer
 	asked := selection{patterns: q.tools}
 	for _, srv := range b.Servers() {
@@ -88,8 +89,8 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 		switch st.State {
 		case toolbox.Ready:
 			r.Connected++
-		case toolbox.Starting, toolbox.Installing:
-			starting++
+		case toolbox.Starting, toolbox.Installing, toolbox.Stopped:
+			startable++
 		}
 		r.Servers = append(r.Servers, describeServer(srv, st))
 		items := srv.Items(toolbox.Tools)
@@ -123,7 +124,7 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 		r.Tools = append(r.Tools, shown.tools...)
 	}
 	out := textResult(to.Era, strings.TrimSuffix(string(text), "\n")).Raw("structuredContent", wire.MustEncode(r))
-	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
+	if len(r.Servers) > 0 && r.Connected == 0 && startable == 0 {
 		out = out.True("isError")
 	}
 	return out.End()

@@ -55,7 +55,7 @@ async function run(el, id, user, me, signal) {
   let last;
   const load = async () => {
     last = standing();
-    const { run: r, question, state, answers, problem } = await ask("run", { id, user: user || "" }, { signal });
+    const { run: r, question, state: seen, answers, problem } = await ask("run", { id, user: user || "" }, { signal });
     const where = [r.repository, r.branch && "on " + r.branch].filter(Boolean).join(" ");
     const facts = [["Workflow", r.workflow], ["Where", where], ["Client", r.client], ["User", r.user_id === "default_user" ? "" : r.user_id], ["Begun", new Date(r.created_at).toLocaleString()], ["Run", r.run]];
     show(el,
@@ -65,7 +65,7 @@ async function run(el, id, user, me, signal) {
     show(body);
     show(body,
       problem && fault({ message: problem }),
-      question && asking(r, question, state, answers, me, load),
+      question && asking(r, question, seen, answers, me, load),
       h("dl", { class: "facts-list" }, facts.filter(([, v]) => v).map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)])),
       h("h2", {}, "What happened"),
       h("ol", { class: "events" }, (r.events || []).map(event)));
@@ -78,12 +78,12 @@ async function run(el, id, user, me, signal) {
 }
 
 // asking is what a run asks, and the buttons that answer it.
-function asking(r, question, state, answers, me, load) {
+function asking(r, question, seen, answers, me, load) {
   const said = h("div", { role: "alert" });
   const reason = h("input", { type: "text", id: "reason", autocomplete: "off" });
   const text = h("textarea", { id: "answer", rows: "2", required: true });
   const give = async (answer) => {
-    await ask("say", { id: r.run, user: r.user_id, state, answer, reason: reason.value });
+    await ask("say", { id: r.run, user: r.user_id, state: seen, answer, reason: reason.value });
     toast("Answered; the agent goes on with workflow_next");
     await load();
   };

@@ -108,12 +108,12 @@ func readSecret(ctx context.Context, e *cli.Environment, prompt string) (string,
 		err  error
 	}
 	typed := make(chan line, 1)
+	resumed, unsubscribe := terminal.Resumed()
+	defer unsubscribe()
 	go func() {
 		text, err := term.ReadPassword(int(in.Fd()))
 		typed <- line{text, err}
 	}()
-	resumed, unsubscribe := terminal.Resumed()
-	defer unsubscribe()
 	for {
 		select {
 		case <-resumed: // The shell has let the terminal show again what is typed.

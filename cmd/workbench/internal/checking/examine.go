@@ -153,7 +153,7 @@ func (x *examined) relations(cfg *config.Config) {
 		name string
 		config.Server
 	}
-	var seen []named
+	seen := make(map[string][]named) // by what nearly all servers differ in, for there may be thousands
 	for _, t := range cfg.Toolboxes {
 		enabled := false
 		for _, s := range t.Servers {
@@ -161,12 +161,14 @@ func (x *examined) relations(cfg *config.Config) {
 			if s.Disabled || s.Problem != nil || s.Transport == config.TransportBuiltin {
 				continue // of an entry with a problem not all was read
 			}
-			if i := slices.IndexFunc(seen, func(n named) bool { return alike(n.Server, s) }); i >= 0 {
+			line := strings.Join(append([]string{s.Command, s.URL, s.Cwd}, s.Args...), "\x00")
+			others := seen[line]
+			if i := slices.IndexFunc(others, func(n named) bool { return alike(n.Server, s) }); i >= 0 {
 				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name,
-					Message: "it is the same as " + seen[i].name, Remedy: "remove one of the two: each costs a process and the tokens of its tools"})
+					Message: "it is the same as " + others[i].name, Remedy: "remove one of the two: each costs a process and the tokens of its tools"})
 				continue
 			}
-			seen = append(seen, named{t.Name + "/" + s.Name, s})
+			seen[line] = append(others, named{t.Name + "/" + s.Name, s})
 		}
 		if !enabled && len(t.Servers) > 0 {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name,

@@ -26,14 +26,14 @@ type Found struct {
 	Expires *time.Time
 }
 
-// maxSearched is how many runs are looked at, the latest first.
+// maxSearched is how many runs workflow_resume looks at.
 const maxSearched = 1000
 
 // Search finds runs of a principal, or with "" of everybody, by words in the goal, the notes, the workflow, the
-// repository and the branch. Those with most words come first, and of these the latest; without words, all come. expire
-// is that of [Options].
-func Search(ctx context.Context, log Log, principal, query string, expire time.Duration) ([]Found, error) {
-	list, err := log.Runs(ctx, principal, maxSearched)
+// repository and the branch, among as many as most of the latest. Those with most words come first, and of these the
+// latest; without words, all come. expire is that of [Options].
+func Search(ctx context.Context, log Log, principal, query string, most int, expire time.Duration) ([]Found, error) {
+	list, err := log.Runs(ctx, principal, most)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 		var list []Found
 		log, fault := e.keeper(ctx)
 		for _, l := range slices.Compact([]Log{log, e.memory}) {
-			found, err := Search(ctx, l, who.Principal, query, e.expiry())
+			found, err := Search(ctx, l, who.Principal, query, maxSearched, e.expiry())
 			if err != nil {
 				return Answer{}, err
 			}

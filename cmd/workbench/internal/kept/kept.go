@@ -191,8 +191,8 @@ func IDs(e *cli.Environment, k Kind) func() []string {
 				}
 				return err
 			}
-			list, err := runs.Search(ctx, s, "", "", 0)
-			for _, r := range list[:min(len(list), mostOffered)] {
+			list, err := runs.Search(ctx, s, "", "", mostOffered, 0)
+			for _, r := range list {
 				ids = append(ids, r.ID)
 			}
 			return err

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -63,11 +64,19 @@ that have them in their goal, notes, workflow, repository or branch.`,
 		if err != nil {
 			return kept.List{}, err
 		}
-		found, err := runs.Search(ctx, s, user, joined(words), cfg.Store.ExpireRuns)
+		most := math.MaxInt32
+		if len(words) == 0 {
+			most = min(limit, most-1) + 1
+		}
+		found, err := runs.Search(ctx, s, user, joined(words), most, cfg.Store.ExpireRuns)
 		if err != nil {
 			return kept.List{}, err
 		}
-		return runList(found[:min(limit, len(found))]), nil
+		list := runList(found[:min(limit, len(found))])
+		if len(found) > limit {
+			list.More = "; there are more, which a greater --limit shows"
+		}
+		return list, nil
 	})
 }
 

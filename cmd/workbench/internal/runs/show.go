@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -158,7 +159,7 @@ it records the question if the step asks a person.`,
 				}
 			}
 			if run == "" {
-				found, err := runs.Search(cmd.Context(), s, user, joined(words), env.Hosts.Config.Store.ExpireRuns)
+				found, err := runs.Search(cmd.Context(), s, user, joined(words), math.MaxInt32, env.Hosts.Config.Store.ExpireRuns)
 				if err != nil {
 					return err
 				}

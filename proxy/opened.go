@@ -49,7 +49,8 @@ type result struct {
 	Description string            `json:"description"`
 	Connected   int               `json:"servers_connected"`
 	HowToCall   string            `json:"how_to_call,omitempty"`
-	NotFound    []string          `json:"not_found,omitempty"` // what was asked for and is not there
+	NotFound    []string          `json:"not_found,omitempty"`    // what was asked for and is not there
+	DidYouMean  []string          `json:"did_you_mean,omitempty"` // tools or servers with names like those
 	Servers     []serverResult    `json:"servers"`
 	Tools       []json.RawMessage `json:"tools"` // those of which more than the name is told
 	Skills      []skillResult     `json:"skills,omitempty"`
@@ -99,7 +100,7 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 		}
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: sh.View().HasMeta(meta.ScriptTool)})
 	}
-	r.NotFound = asked.missed()
+	r.NotFound, r.DidYouMean = asked.missed()
 	r.audit(b, sh.Opened())
 	if example != "" {
 		r.HowToCall = howToCall(sh, habit, b, to.ListsMayChange(), example) + inScript(sh.View(), b.Name)
@@ -206,7 +207,11 @@ func (r *result) head() string {
 		fmt.Fprintf(&b, "- and %d more skills, among the resources\n", r.SkillsMore)
 	}
 	if r.NotFound != nil {
-		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(foreign.Quoted(r.NotFound), " or "))
+		fmt.Fprintf(&b, "- no tool is %s", strings.Join(foreign.Quoted(r.NotFound), " or "))
+		if r.DidYouMean != nil {
+			fmt.Fprintf(&b, "; did you mean %s?", strings.Join(foreign.Quoted(r.DidYouMean), ", or "))
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

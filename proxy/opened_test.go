@@ -170,6 +170,8 @@ func TestFaultH1_OpenTellsMore(t *testing.T) {
 			{`,"tools":["tool_999"]`, "\ns1, tools: 1 of 1000\ntool_999(path: string, limit?: integer = 10)\n  {\"description\"", 1, true, 0, nil},
 			{`,"tools":["s1/tool_7"]`, "tool_7(", 1, true, 0, nil},
 			{`,"tools":["dev__s1__tool_8"]`, "tool_8(", 1, true, 0, nil},
+			{`,"tools":["dev/s1/tool_9"]`, "tool_9(", 1, true, 0, nil},
+			{`,"tools":["s1/tool_1","TOOL_2","no/s1/tool_3"]`, "\n- no tool is \"TOOL_2\" or \"no/s1/tool_3\"; did you mean \"tool_2\", or \"tool_3\"?\n", 1, true, 0, []string{"TOOL_2", "no/s1/tool_3"}},
 			{`,"tools":"s0"`, "\ns0, tools: 3\ntool_0(path", 3, false, 0, nil},
 			{`,"tools":["s1/tool_2*"]`, "\ns1, tools: 111 of 1000 (names alone)\ntool_2\n", 0, false, 111, nil},
 			{`,"tools":["*_0"],"detail":"signatures"`, "tool_0(path: string, limit?: integer = 10) – Finds", 3, false, 0, nil},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -13,11 +14,15 @@ import (
 // maxPatterns is how many tools, servers and patterns an open may ask for.
 const maxPatterns = 100
 
-// selection picks tools by what a model calls them: a tool, a server, a server and a tool, an exposed name, or a
-// pattern of these.
+// mostCorrected is for how many of those that no tool fits the likest name is looked for, among all tools.
+const mostCorrected = 3
+
+// selection picks tools by what a model calls them: a tool, a server, a server and a tool (with the toolbox before
+// them or without), an exposed name, or a pattern of these.
 type selection struct {
 	patterns []string // none: all tools
 	found    []string // those that some tool fits
+	known    []string // the names of all tools and their servers
 }
 
 // of gives those of a server's tools that were asked for.
@@ -27,6 +32,7 @@ func (s *selection) of(tools []toolbox.Item, exposed map[naming.Identity]string)
 	}
 	var picked []toolbox.Item
 	for _, it := range tools {
+		s.known = append(s.known, it.Key.Verbatim(), it.Server.Name)
 		fits := false
 		for _, p := range s.patterns {
 			if picks(p, &it, exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}]) {
@@ -43,7 +49,8 @@ func (s *selection) of(tools []toolbox.Item, exposed map[naming.Identity]string)
 
 // picks reports whether a pattern fits a tool.
 func picks(pattern string, it *toolbox.Item, exposed string) bool {
-	for _, name := range []string{it.Server.Name, it.Key.Verbatim(), it.Server.Name + "/" + it.Key.Verbatim(), exposed} {
+	full := it.Server.Name + "/" + it.Key.Verbatim()
+	for _, name := range []string{it.Server.Name, it.Key.Verbatim(), full, it.Server.Toolbox + "/" + full, exposed} {
 		if pattern == name || strings.Contains(pattern, "*") && offered.Matches(pattern, name) {
 			return true
 		}
@@ -51,12 +58,18 @@ func picks(pattern string, it *toolbox.Item, exposed string) bool {
 	return false
 }
 
-// missed gives the patterns that no tool fits.
-func (s *selection) missed() (missed []string) {
+// missed gives the patterns that no tool fits, and names of tools or servers that are like the first few of them.
+func (s *selection) missed() (missed, near []string) {
+	slices.Sort(s.known)
+	known := slices.Compact(s.known)
 	for _, p := range s.patterns {
-		if !slices.Contains(s.found, p) {
-			missed = append(missed, foreign.NewName(p).String())
+		if slices.Contains(s.found, p) {
+			continue
 		}
+		if len(missed) < mostCorrected {
+			near = append(near, nearest.Names(p, known, 1)...)
+		}
+		missed = append(missed, foreign.NewName(p).String())
 	}
-	return missed
+	return missed, near
 }

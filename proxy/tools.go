@@ -178,15 +178,6 @@ func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
 	return "; did you mean " + strings.Join(foreign.Quoted(near), ", ") + "?"
 }
 
-// listed gives names of others for a sentence.
-func listed(names []string) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = foreign.NewName(n).String()
-	}
-	return strings.Join(shown, ", ")
-}
-
 // wakeAndCall calls a tool whose toolbox is dormant.
 func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 	f := cr.desk.own(c)

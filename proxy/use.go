@@ -260,7 +260,7 @@ func missing(b *shelf.Box, w naming.Want) error {
 		}
 		msg += "; did you mean " + strings.Join(near, ", or ") + "?"
 	} else if len(tools) > 0 {
-		msg += "; it has " + listed(tools[:min(len(tools), 20)])
+		msg += "; it has " + strings.Join(foreign.Quoted(tools[:min(len(tools), 20)]), ", ")
 		if len(tools) > 20 {
 			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, meta.OpenTool)
 		}

@@ -149,3 +149,33 @@ func TestPutNew(t *testing.T) {
 	}
 	alone(t, path)
 }
+
+// What is there already, be it a file or a link to none, is not written by who wants a new file.
+func TestMakeNewTakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("kept"), 0o600), os.Symlink(filepath.Join(dir, "none"), link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, link} {
+		if f, err := openfile.MakeNew(path, 0o600); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: got %v and error %v, want fs.ErrExist", path, f, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no file behind the link", err)
+	}
+}
+
+// Who may not read a file may not run it either.
+func TestLetRunWhoMayRead(t *testing.T) {
+	for mode, want := range map[fs.FileMode]fs.FileMode{0o600: 0o700, 0o640: 0o750, 0o644: 0o755, 0o604: 0o705} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, mode), openfile.LetRun(path)); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != want {
+			t.Errorf("%v: got %v and error %v, want %v", mode, info.Mode(), err, want)
+		}
+	}
+}

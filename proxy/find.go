@@ -3,7 +3,9 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +57,9 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 		return q, fmt.Errorf("%s needs query, a string of a few words (at most %d bytes)", meta.FindTool, maxFindQuery)
 	}
 	if out[1].Present() {
-		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
+		if q.toolbox, ok = wire.Unquote(c.Bytes(out[1])); !ok {
+			return q, fmt.Errorf("%s: toolbox is the name of one toolbox, a string; without it all are searched", meta.FindTool)
+		}
 		if _, ok := v.Cfg.Toolbox(q.toolbox); !ok {
 			return q, v.NoToolbox(q.toolbox)
 		}
@@ -68,7 +72,8 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 		}
 	}
 	if out[3].Present() {
-		if _, err := fmt.Sscan(string(c.Bytes(out[3])), &q.Limit); err != nil || q.Limit < 1 {
+		limit, err := strconv.ParseFloat(string(c.Bytes(out[3])), 64)
+		if q.Limit = int(min(limit, math.MaxInt32)); err != nil || q.Limit < 1 || limit != math.Trunc(limit) {
 			return q, fmt.Errorf("%s: limit is how many tools are named at most: a whole number from 1", meta.FindTool)
 		}
 	}

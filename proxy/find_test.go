@@ -152,3 +152,24 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// What a search is told and cannot take is named, and not read as something else.
+func TestFindMistakes(t *testing.T) {
+	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside"}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	for i, c := range [][2]string{
+		{`"toolbox":["box"]`, "toolbox is the name of one toolbox"},
+		{`"toolbox":7`, "toolbox is the name of one toolbox"},
+		{`"limit":3.5`, "a whole number from 1"},
+		{`"limit":1e-3`, "a whole number from 1"},
+		{`"limit":[3]`, "a whole number from 1"},
+		{`"limit":3.0`, "No known tool fits"},
+		{`"limit":1e2`, "No known tool fits"},
+	} {
+		id := fmt.Sprint(i + 1)
+		l.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"workbench_find_tools","arguments":{"query":"zzz",` + c[0] + `}}}`)
+		if got := l.reply(id); !strings.Contains(got, c[1]) {
+			t.Errorf("%s: got %s, want in it %q", c[0], got, c[1])
+		}
+	}
+}

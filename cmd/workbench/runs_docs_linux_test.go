@@ -168,27 +168,6 @@ func TestRunsInFiveMinutes(t *testing.T) {
 	if got := workbench("runs", "list", "shop", "--json"); !strings.Contains(got, run1) || !strings.Contains(got, `"finished"`) {
 		t.Errorf("got %s, want the run", got)
 	}
-	if got, want := workbench("runs", "list", "--limit", "1"), "\n1 run\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %s, want %q at its end", got, want)
-	}
-	exported, err := os.ReadFile("runs.jsonl")
-	do(t, err)
-	var many strings.Builder
-	for i := range 1001 {
-		many.WriteString(strings.ReplaceAll(string(exported), run1, fmt.Sprintf("run-%010d", i)))
-	}
-	do(t, os.WriteFile("many.jsonl", []byte(many.String()), 0o600))
-	workbench("runs", "import", "many.jsonl")
-	for _, c := range [][]string{
-		{"\n1 run; there are more, which a greater --limit shows\n", "--limit", "1"},
-		{"\n1002 runs\n", "--limit", "4000"},
-		{"\n1002 runs\n", "shop", "--limit", "1002"},
-		{"\n1001 runs; there are more, which a greater --limit shows\n", "shop", "--limit", "1001"},
-	} {
-		if got := workbench(append([]string{"runs", "list"}, c[1:]...)...); !strings.HasSuffix(got, c[0]) {
-			t.Errorf("list %q: got %s at the end, want %q", c[1:], got[max(0, len(got)-200):], c[0])
-		}
-	}
 	if code := run(t.Context(), []string{"runs", "answer", run1}, cli.Streams{In: strings.NewReader("y\n"), Out: new(syncBuffer), Err: new(syncBuffer)}, environ); code != cli.ExitFault {
 		t.Errorf("got exit code %d from an answer that is typed on no terminal, want %d", code, cli.ExitFault)
 	}

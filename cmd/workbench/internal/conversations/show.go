@@ -22,7 +22,7 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, the latest first",
-		Long:  "List prints the conversations, the one with the latest turn first.",
+		Long:  "List prints the conversations, the one with the latest turn first. Times are in UTC.",
 		Example: `  workbench conversations list
   workbench conversations list --user ada --limit 100 --json`,
 		Args: cli.NoArgs,
@@ -32,17 +32,15 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 		if err != nil {
 			return kept.List{}, err
 		}
-		list := kept.List{Header: "ID\tUSER\tWORKFLOW\tTURNS\tUPDATED\tTOPIC"}
-		shown := []shownConversation{}
+		list := kept.List{Header: "ID\tUSER\tWORKFLOW\tTURNS\tUPDATED\tTOPIC", Shown: []any{}}
 		for _, c := range found {
-			shown = append(shown, showConversation(c))
+			list.Shown = append(list.Shown, showConversation(c))
 			topic := cmp.Or(c.Topic, "(open)")
 			if c.Damaged {
 				topic = "(damaged)"
 			}
 			list.Rows = append(list.Rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), c.Updated.Format(time.DateTime), topic})
 		}
-		list.Shown = shown
 		if i := firstToGo(found); i >= 0 {
 			list.More = fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(found[i].ID), found[i].Expires.Format(time.DateTime))
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // Kind is one of what the store keeps. Its methods make the commands that administer it, of which the caller gives the
@@ -46,11 +46,12 @@ func (k Kind) AddUser(cmd *cobra.Command, user *string) {
 type List struct {
 	Header string     // of the columns
 	Rows   [][]string // as others wrote them
-	Shown  any        // the same as JSON
+	Shown  []any      // the same as JSON
 	More   string     // said behind how many there are
 }
 
-// Listing makes the command that lists, the latest first.
+// Listing makes the command that lists, the latest first. find is asked for one more than will be shown, to know whether
+// there are more, and may give any number.
 func (k Kind) Listing(env *cli.Environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, words []string, limit int) (List, error)) *cobra.Command {
 	var user string
 	var limit int
@@ -61,9 +62,12 @@ func (k Kind) Listing(env *cli.Environment, cmd *cobra.Command, find func(ctx co
 		}
 		list := List{Shown: []any{}}
 		err := With(cmd.Context(), env, false, func(s *store.Store) (err error) {
-			list, err = find(cmd.Context(), s, user, words, limit)
+			list, err = find(cmd.Context(), s, user, words, min(limit, math.MaxInt32-1)+1)
 			return err
 		})
+		if len(list.Rows) > limit {
+			list.Rows, list.Shown, list.More = list.Rows[:limit], list.Shown[:limit], "; there are more, which a greater --limit shows"
+		}
 		switch {
 		case err != nil && !errors.Is(err, ErrNone):
 			return err
@@ -191,7 +195,7 @@ func IDs(e *cli.Environment, k Kind) func() []string {
 				}
 				return err
 			}
-			list, err := runs.Search(ctx, s, "", "", mostOffered, 0)
+			list, err := s.Runs(ctx, "", mostOffered)
 			for _, r := range list {
 				ids = append(ids, r.ID)
 			}

@@ -53,7 +53,8 @@ func runsListCommand(env *cli.Environment) *cobra.Command {
 		Use:   "list [WORD...]",
 		Short: "List runs, the latest first",
 		Long: `List prints the runs, the last changed one first. With words, it prints only runs
-that have them in their goal, notes, workflow, repository or branch.`,
+that have them in their goal, notes, workflow, repository or branch. Times are in
+UTC.`,
 		Example: `  workbench runs list
   workbench runs list login
   workbench runs list --user ada --limit 100 --json`,
@@ -64,26 +65,22 @@ that have them in their goal, notes, workflow, repository or branch.`,
 		if err != nil {
 			return kept.List{}, err
 		}
-		most := math.MaxInt32
-		if len(words) == 0 {
-			most = min(limit, most-1) + 1
+		most := limit
+		if len(words) > 0 {
+			most = math.MaxInt32
 		}
 		found, err := runs.Search(ctx, s, user, joined(words), most, cfg.Store.ExpireRuns)
 		if err != nil {
 			return kept.List{}, err
 		}
-		list := runList(found[:min(limit, len(found))])
-		if len(found) > limit {
-			list.More = "; there are more, which a greater --limit shows"
-		}
-		return list, nil
+		return runList(found[:min(limit, len(found))]), nil
 	})
 }
 
 // runList is a list of runs as it is printed.
 func runList(found []runs.Found) kept.List {
 	expire := slices.ContainsFunc(found, func(f runs.Found) bool { return f.Expires != nil })
-	list := kept.List{Header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", Shown: listRuns(found)}
+	list := kept.List{Header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", Shown: []any{}}
 	if expire {
 		list.Header += "\tEXPIRES"
 	}
@@ -96,6 +93,9 @@ func runList(found []runs.Found) kept.List {
 			row = append(row, "-")
 		}
 		list.Rows = append(list.Rows, row)
+		one := runs.Show(f.Principal, f.Run, f.Head)
+		one.Expires = f.Expires
+		list.Shown = append(list.Shown, one)
 	}
 	return list
 }
@@ -107,16 +107,6 @@ func joined(words []string) string {
 		text += w + " "
 	}
 	return text
-}
-
-func listRuns(list []runs.Found) []runs.Shown {
-	shown := []runs.Shown{}
-	for _, f := range list {
-		one := runs.Show(f.Principal, f.Run, f.Head)
-		one.Expires = f.Expires
-		shown = append(shown, one)
-	}
-	return shown
 }
 
 func runsDeleteCommand(env *cli.Environment) *cobra.Command {

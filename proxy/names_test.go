@@ -191,10 +191,6 @@ func namesKeepTheirMeaning(t *testing.T) {
 		t.Errorf("tb__a__read: got %s, want that it is not found", got)
 	}
 
-	if got, want := l.use(11, `{"toolbox_name":"tb","tool_name":"zzzzzzzz"}`), `; it has \"a/read\", \"tb__a__read\", `; !strings.Contains(got, want) {
-		t.Errorf("zzzzzzzz: got %s, want in it %s", got, want)
-	}
-
 	// The name becomes one that workbench derives for another: it is neither's then.
 	fs := `"fs": {"mcpServers": {` + named("x", `"tools=y"`) + `}}`
 	z := `"tb": {"open": true, "prefix": "none", "mcpServers": {` +

@@ -100,7 +100,7 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 		}
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: sh.View().HasMeta(meta.ScriptTool)})
 	}
-	r.NotFound, r.DidYouMean = asked.missed()
+	r.NotFound, r.DidYouMean = asked.missed(b)
 	r.audit(b, sh.Opened())
 	if example != "" {
 		r.HowToCall = howToCall(sh, habit, b, to.ListsMayChange(), example) + inScript(sh.View(), b.Name)

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
@@ -14,7 +15,8 @@ import (
 // maxPatterns is how many tools, servers and patterns an open may ask for.
 const maxPatterns = 100
 
-// mostCorrected is for how many of those that no tool fits the likest name is looked for, among all tools.
+// mostCorrected is for how many of the names in an open that no tool has the likest is looked for: each is compared with
+// all tools.
 const mostCorrected = 3
 
 // selection picks tools by what a model calls them: a tool, a server, a server and a tool (with the toolbox before
@@ -22,7 +24,6 @@ const mostCorrected = 3
 type selection struct {
 	patterns []string // none: all tools
 	found    []string // those that some tool fits
-	known    []string // the names of all tools and their servers
 }
 
 // of gives those of a server's tools that were asked for.
@@ -32,7 +33,6 @@ func (s *selection) of(tools []toolbox.Item, exposed map[naming.Identity]string)
 	}
 	var picked []toolbox.Item
 	for _, it := range tools {
-		s.known = append(s.known, it.Key.Verbatim(), it.Server.Name)
 		fits := false
 		for _, p := range s.patterns {
 			if picks(p, &it, exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}]) {
@@ -58,18 +58,37 @@ func picks(pattern string, it *toolbox.Item, exposed string) bool {
 	return false
 }
 
-// missed gives the patterns that no tool fits, and names of tools or servers that are like the first few of them.
-func (s *selection) missed() (missed, near []string) {
-	slices.Sort(s.known)
-	known := slices.Compact(s.known)
+// missed gives the patterns that no tool fits, and names of tools and servers of the toolbox that are like the first few
+// of them.
+func (s *selection) missed(b *shelf.Box) (missed, near []string) {
+	var known []string
 	for _, p := range s.patterns {
 		if slices.Contains(s.found, p) {
 			continue
 		}
+		if missed == nil {
+			known = namesIn(b)
+		}
 		if len(missed) < mostCorrected {
-			near = append(near, nearest.Names(p, known, 1)...)
+			for _, name := range nearest.Names(p, known, 1) {
+				near = append(near, foreign.NewName(name).String())
+			}
 		}
 		missed = append(missed, foreign.NewName(p).String())
 	}
-	return missed, near
+	slices.Sort(near)
+	return missed, slices.Compact(near)
+}
+
+// namesIn gives the names of the servers of a toolbox that have tools, and of these.
+func namesIn(b *shelf.Box) (names []string) {
+	for _, srv := range b.Servers() {
+		for i, it := range srv.Items(toolbox.Tools) {
+			if i == 0 {
+				names = append(names, srv.Name)
+			}
+			names = append(names, it.Key.Verbatim())
+		}
+	}
+	return names
 }

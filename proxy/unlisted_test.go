@@ -101,6 +101,20 @@ func TestBareNameOfAbsentServer(t *testing.T) {
 	}
 }
 
+// Names that are told are told so that one sees where they begin and end, and each once.
+func TestNamesThatAreTold(t *testing.T) {
+	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=go, go,read_file"]},"b":{"command":"inside","args":["tools=read_file"]}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	for i, c := range [][2]string{
+		{`{"toolbox_name":"box","tool_name":"zzzzzzzz"}`, `; it has go, \" go\", read_file"`},
+		{`{"toolbox_name":"box","tool_name":"read_fil"}`, `; did you mean read_file()?"`},
+	} {
+		if got := l.use(i+1, c[0]); !strings.Contains(got, c[1]) {
+			t.Errorf("%s: got %s, want in it %s", c[0], got, c[1])
+		}
+	}
+}
+
 // What servers say of their use goes nowhere: a model takes its instructions from workbench alone.
 func TestInstructionsOfServers(t *testing.T) {
 	front := newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside"}}}}}`), "")

@@ -227,8 +227,8 @@ func missing(b *shelf.Box, w naming.Want) error {
 		}
 		for _, it := range srv.Items(toolbox.Tools) {
 			key := it.Key.Verbatim()
-			tools = append(tools, key)
-			if schemas[key] == nil {
+			if _, told := schemas[key]; !told {
+				tools = append(tools, key)
 				schemas[key] = definition(&it)[inputSchema]
 			}
 		}
@@ -260,7 +260,11 @@ func missing(b *shelf.Box, w naming.Want) error {
 		}
 		msg += "; did you mean " + strings.Join(near, ", or ") + "?"
 	} else if len(tools) > 0 {
-		msg += "; it has " + strings.Join(foreign.Quoted(tools[:min(len(tools), 20)]), ", ")
+		shown := slices.Clone(tools[:min(len(tools), 20)])
+		for i, name := range shown {
+			shown[i] = signature.Name(name)
+		}
+		msg += "; it has " + strings.Join(shown, ", ")
 		if len(tools) > 20 {
 			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, meta.OpenTool)
 		}

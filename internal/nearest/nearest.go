@@ -9,7 +9,7 @@ import (
 )
 
 // Names returns at most n of known that are like name, the likest first: those within a third of its length in edits,
-// and those that contain it or are contained in it. Case does not count.
+// and those that contain it or are contained in it. Case does not count, and each is named once.
 func Names(name string, known []string, n int) []string {
 	type candidate struct {
 		name string
@@ -37,8 +37,10 @@ func Names(name string, known []string, n int) []string {
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.dist, b.dist) })
 	var names []string
-	for _, c := range found[:min(n, len(found))] {
-		names = append(names, c.name)
+	for _, c := range found {
+		if len(names) < n && !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
 	}
 	return names
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,12 +71,22 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 		}
 	}
 	if out[3].Present() {
-		limit, err := strconv.ParseFloat(string(c.Bytes(out[3])), 64)
-		if q.Limit = int(min(limit, math.MaxInt32)); err != nil || q.Limit < 1 || limit != math.Trunc(limit) {
+		if q.Limit, ok = wholeNumber(c.Bytes(out[3])); !ok {
 			return q, fmt.Errorf("%s: limit is how many tools are named at most: a whole number from 1", meta.FindTool)
 		}
 	}
 	return q, nil
+}
+
+// wholeNumber reads a number from 1, at most a billion. Some models write numbers as strings.
+func wholeNumber(token []byte) (n int, ok bool) {
+	text, quoted := wire.Unquote(token)
+	if !quoted {
+		text = string(token)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	n = int(min(f, 1e9))
+	return n, err == nil && n >= 1 && (float64(n) == f || f > 1e9)
 }
 
 // found is the result of a search, as text and as structured content, of which clients show their models one or the

@@ -163,6 +163,10 @@ func TestFindMistakes(t *testing.T) {
 		{`"limit":3.5`, "a whole number from 1"},
 		{`"limit":1e-3`, "a whole number from 1"},
 		{`"limit":[3]`, "a whole number from 1"},
+		{`"limit":0`, "a whole number from 1"},
+		{`"limit":"nan"`, "a whole number from 1"},
+		{`"limit":"3"`, "No known tool fits"},
+		{`"limit":99999999999999999999`, "No known tool fits"},
 		{`"limit":3.0`, "No known tool fits"},
 		{`"limit":1e2`, "No known tool fits"},
 	} {

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/results"
@@ -61,7 +60,7 @@ func readQuery(c *call) (id string, q results.Query, err error) {
 		return "", q, fmt.Errorf("%s takes one of lines, path and grep", meta.ReadTool)
 	}
 	if out[4].Present() {
-		if q.Page, err = strconv.Atoi(strings.Trim(string(c.Bytes(out[4])), `"`)); err != nil || q.Page < 1 {
+		if q.Page, ok = wholeNumber(c.Bytes(out[4])); !ok {
 			return "", q, fmt.Errorf("%s: page is a whole number from 1", meta.ReadTool)
 		}
 	}

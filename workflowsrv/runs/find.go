@@ -172,16 +172,16 @@ func whereabouts(repository, branch string) string {
 
 // A choice is a run in a list.
 type choice struct {
-	Run        string `json:"run"`
-	Workflow   string `json:"workflowId"`
-	Status     Status `json:"status"`
-	Goal       string `json:"goal,omitempty"`
-	Step       string `json:"step,omitempty"`
-	Done       int    `json:"done"`
-	Repository string `json:"repository,omitempty"`
-	Branch     string `json:"branch,omitempty"`
-	Updated    string `json:"updated"`
-	Expires    string `json:"expires,omitempty"`
+	Run        string     `json:"run"`
+	Workflow   string     `json:"workflowId"`
+	Status     Status     `json:"status"`
+	Goal       string     `json:"goal,omitempty"`
+	Step       string     `json:"step,omitempty"`
+	Done       int        `json:"done"`
+	Repository string     `json:"repository,omitempty"`
+	Branch     string     `json:"branch,omitempty"`
+	Updated    time.Time  `json:"updated"`
+	Expires    *time.Time `json:"expires,omitempty"`
 }
 
 // choices lists the runs that are open, or, if none is, those that have ended.
@@ -204,18 +204,14 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 			break
 		}
 		h := f.Head
-		one := choice{f.ID, f.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, f.Updated.Format("2006-01-02 15:04"), ""}
-		if f.Expires != nil {
-			one.Expires = f.Expires.Format("2006-01-02 15:04")
-		}
-		runs = append(runs, one)
+		runs = append(runs, choice{f.ID, f.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, f.Updated, f.Expires})
 		fmt.Fprintf(&b, "\n- %s: %s, %s", f.ID, f.Workflow, h.Status)
 		if h.Step != "" {
 			b.WriteString(" at " + h.Step)
 		}
-		fmt.Fprintf(&b, ", %s", f.Updated.Format("2006-01-02 15:04"))
+		fmt.Fprintf(&b, ", %s", moment(f.Updated))
 		if f.Expires != nil && !h.Status.Over() {
-			b.WriteString(", expires " + f.Expires.Format("2006-01-02 15:04"))
+			b.WriteString(", expires " + moment(*f.Expires))
 		}
 		if h.Goal != "" {
 			b.WriteString(": " + cut.Short(h.Goal))

@@ -156,7 +156,7 @@ func TestExpiry(t *testing.T) {
 		}
 		time.Sleep(47 * time.Hour)
 		a, err = e.Resume(t.Context(), who, "shop", "")
-		if at(t, a, err, "step work"); !strings.Contains(a.Text, "It expires at "+until.Format("2006-01-02 15:04")) {
+		if at(t, a, err, "step work"); !strings.Contains(a.Text, "It expires at "+until.Format("2006-01-02 15:04 UTC")) {
 			t.Errorf("got %s, want to be told until when", a.Text)
 		}
 		time.Sleep(2 * time.Hour)

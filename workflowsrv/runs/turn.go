@@ -131,7 +131,7 @@ func overtaken(ctx context.Context, log Log, principal, id string) error {
 		return &Error{fmt.Sprintf("somebody else has gone on with run %s, and nothing of this call was stored", id), next}
 	}
 	return &Error{fmt.Sprintf("somebody else has gone on with run %s at %s (%s %s, by %s), and nothing of this call was stored",
-		id, last.At.Format(time.TimeOnly), last.Kind, last.Step, last.By), next}
+		id, moment(last.At), last.Kind, last.Step, last.By), next}
 }
 
 // done gives the run back.
@@ -148,7 +148,7 @@ func (t *turn) expire(ctx context.Context) error {
 	if at == nil || time.Now().Before(*at) || time.Now().Before(t.r.Held) {
 		return nil
 	}
-	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", t.r.Updated.UTC().Format("2006-01-02 15:04"), t.e.expiry())})
+	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", moment(t.r.Updated), t.e.expiry())})
 	return t.flush(ctx, 0)
 }
 

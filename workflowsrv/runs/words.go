@@ -79,6 +79,9 @@ func (s *standing) refused(r refusal) string {
 	return b.String()
 }
 
+// moment writes a time for who is somewhere else than workbench.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
 // recap says what was done so far, for who comes new to the run.
 func (s *standing) recap(until *time.Time) string {
 	var b strings.Builder
@@ -87,7 +90,7 @@ func (s *standing) recap(until *time.Time) string {
 		b.WriteString(". Its goal: " + s.r.Goal)
 	}
 	if until != nil {
-		fmt.Fprintf(&b, "\nIt expires at %s unless it goes on.", until.Format("2006-01-02 15:04"))
+		fmt.Fprintf(&b, "\nIt expires at %s unless it goes on.", moment(*until))
 	}
 	line := s.r.Line()
 	var done []Event

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -155,8 +156,15 @@ func (i *Issuer) principal(c *claims) (principal.Principal, error) {
 	return p, nil
 }
 
-// unequivocal refuses a part of a token that says something twice, or by a name that is read for another: whom and what
-// it is for would depend on who reads it.
+// isTime reports whether a claim is a NumericDate (RFC 7519, section 2) of the years that people write with four digits:
+// the library takes text too, and times past those that it can have for others.
+func isTime(value json.RawMessage) bool {
+	seconds, err := strconv.ParseFloat(string(value), 64)
+	return err == nil && seconds >= 0 && seconds < 253_402_300_800
+}
+
+// unequivocal refuses a part of a token that says something twice, or so that it is read for something else: whom and
+// what it is for, and when, would depend on who reads it.
 func unequivocal(part string) error {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	if err != nil {
@@ -179,6 +187,9 @@ func unequivocal(part string) error {
 			return errors.New("the token says one thing twice" + wrongTokenTip)
 		}
 		seen[name] = true
+		if slices.Contains([]string{"exp", "nbf", "iat"}, name) && !isTime(value) {
+			return fmt.Errorf("the token's %s is no time in seconds%s", name, wrongTokenTip)
+		}
 		for _, known := range meaning {
 			if name != known && strings.EqualFold(name, known) {
 				return fmt.Errorf("the token spells %s differently%s", known, wrongTokenTip)

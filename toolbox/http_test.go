@@ -703,14 +703,15 @@ func TestHTTPListens(t *testing.T) {
 	}
 }
 
-// A stream that ends is opened again also where a proxy first says that the server is away. A server that does not know
-// the session any more is found out by that.
+// A stream that ends is opened again also where a proxy first says that the server is away, or the server that it has too
+// many; calls go on meanwhile. A server that does not know the session any more is found out by that.
 func TestHTTPListensAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status, session int
 	}{
 		"away": {http.StatusBadGateway, 1},
 		"rest": {http.StatusServiceUnavailable, 1},
+		"many": {http.StatusTooManyRequests, 1},
 		"new":  {http.StatusNotFound, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

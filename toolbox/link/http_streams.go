@@ -116,9 +116,9 @@ func (l *httpLink) open() {
 	}
 }
 
-// listen keeps the GET stream open. A server that has none answers 405. Where a proxy says that the server is away, the
-// stream is asked for again. After 429 it is not, for that would keep the calls from the server. listen calls answered
-// when the server has answered for the first time, or will not.
+// listen keeps the GET stream open. A server that has none answers 405. Where a proxy says that the server is away, or
+// the server that it has too many streams, the stream is asked for again. listen calls answered when the server has
+// answered for the first time, or will not.
 func (l *httpLink) listen(answered func()) {
 	defer answered()
 	s := stream{retry: time.Second}
@@ -135,10 +135,15 @@ func (l *httpLink) listen(answered func()) {
 			refused, _ = errors.AsType[*remote.StatusError](l.refused(resp)) // none if the link ended
 			_ = resp.Body.Close()
 		}
-		if refused != nil && (refused.Status < http.StatusBadGateway || refused.Status > http.StatusGatewayTimeout) {
-			return
+		wait := s.retry
+		if refused != nil {
+			away := refused.Status >= http.StatusBadGateway && refused.Status <= http.StatusGatewayTimeout
+			if !away && refused.Status != http.StatusTooManyRequests {
+				return
+			}
+			wait = max(wait, time.Until(refused.Next))
 		}
-		_ = pause.For(l.ctx, s.retry)
+		_ = pause.For(l.ctx, wait)
 		s.retry = min(2*s.retry, backoff.Max)
 	}
 }

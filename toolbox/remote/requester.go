@@ -4,10 +4,10 @@
 //
 //	Requester ── access ── oauth.Client
 //	    │           └── exchange
-//	    └── gate
+//	    └── gate, one for streams that are asked for and one for all else
 //
-// A Requester may be used by several goroutines. Its lock and that of the gate are held for a moment each, and never
-// both.
+// A Requester may be used by several goroutines. Its lock and those of the gates are held for a moment each, and never
+// two.
 package remote
 
 import (
@@ -25,9 +25,10 @@ import (
 // Requester makes the HTTP requests of one server. It outlives the links to it.
 type Requester struct {
 	exchange
-	url  string // as it was configured
-	gate gate
-	live atomic.Pointer[access]
+	url       string // as it was configured
+	gate      gate
+	streaming gate // what GET asks for: how many streams a server has says nothing of the calls that it takes
+	live      atomic.Pointer[access]
 
 	mu      sync.Mutex
 	doubted string // see Doubt
@@ -109,7 +110,11 @@ func (r *Requester) Request(ctx context.Context, method, address string, body []
 // Do sends a request and returns its response, whatever its status but those that concern credentials and load, which
 // are a [*StatusError]. A request whose token is refused is sent once more, with another: nobody has acted on it.
 func (r *Requester) Do(req *http.Request) (*http.Response, error) {
-	if err := r.gate.closed(); err != nil {
+	g := &r.gate
+	if req.Method == http.MethodGet {
+		g = &r.streaming
+	}
+	if err := g.closed(); err != nil {
 		return nil, err
 	}
 	resp, err := r.access().authorized(req)
@@ -118,9 +123,9 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "" {
 		defer resp.Body.Close()
-		return nil, r.gate.close(r.Refusal(resp), retryAfter(resp.Header))
+		return nil, g.close(r.Refusal(resp), retryAfter(resp.Header))
 	}
-	r.gate.open()
+	g.open()
 	return resp, nil
 }
 

@@ -59,6 +59,7 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 		if q.toolbox, ok = wire.Unquote(c.Bytes(out[1])); !ok {
 			return q, fmt.Errorf("%s: toolbox is the name of one toolbox, a string; without it all are searched", meta.FindTool)
 		}
+		q.toolbox = strings.TrimSpace(q.toolbox)
 		if _, ok := v.Cfg.Toolbox(q.toolbox); !ok {
 			return q, v.NoToolbox(q.toolbox)
 		}

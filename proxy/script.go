@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -82,13 +83,25 @@ func (s *scripts) answer(c *call) {
 	}
 	f.serve(func() {
 		defer s.running.Add(-1)
-		outcome, err := s.run.Run(f.ctx, code, r.call)
+		outcome, err := s.run.Run(f.ctx, unfenced(code), r.call)
 		if err != nil {
 			f.fail(err)
 			return
 		}
 		f.reply(f.scriptResult(outcome))
 	})
+}
+
+// unfenced gives code without the fence that some models put around it, as in Markdown. Its lines keep their numbers.
+func unfenced(code string) string {
+	const fence = "```"
+	rest, begins := strings.CutPrefix(strings.TrimSpace(code), fence)
+	_, rest, more := strings.Cut(rest, "\n")
+	inside, ends := strings.CutSuffix(rest, fence)
+	if !begins || !more || !ends {
+		return code
+	}
+	return "\n" + inside
 }
 
 // scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.

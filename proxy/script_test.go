@@ -84,6 +84,9 @@ func TestScripts(t *testing.T) {
 		{"console.log('seen'); return 1", "console:\nseen", false},
 		{"return 'z'.repeat(200000)", "the result of the script is too large to show", false},
 		{"", "returned nothing", false},
+		{"```js\nreturn `in a fence`\n```\n", "in a fence", false},
+		{"```\nnull.x\n```", "(line 2)", true},
+		{"``` return 1```", "the script failed: TypeError", true},
 	} {
 		got := l.run(fmt.Sprint(i+1), tt.code)
 		var all strings.Builder

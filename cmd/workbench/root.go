@@ -38,6 +38,9 @@ import (
 // run is the program.
 func run(ctx context.Context, args []string, std cli.Streams, environ []string) int {
 	child.Conceal()
+	if f, ok := std.Out.(*os.File); ok {
+		std.Out = &cli.Output{File: f}
+	}
 	if len(args) == 1 && args[0] == scriptArg {
 		return script.Serve(std.In, std.Out, script.MaxTime)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -61,6 +60,9 @@ const toldLate = 100 * time.Millisecond
 // Report says why a command failed, to who still reads it, and returns the exit code.
 func (e *Environment) Report(err error) int {
 	if err == nil {
+		err = e.lost()
+	}
+	if err == nil {
 		return ExitDone
 	}
 	var silent SilentError
@@ -98,7 +100,7 @@ func (e *Environment) Report(err error) int {
 
 // unread reports whether an error says that nobody reads standard output.
 func (s Streams) unread(err error) bool {
-	out, isFile := s.Out.(*os.File)
+	out, isFile := s.Out.(*Output)
 	var at *fs.PathError
 	return isFile && errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == out.Name()
 }

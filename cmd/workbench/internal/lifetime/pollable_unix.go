@@ -12,12 +12,12 @@ import (
 // of ours and a read can be ended. restore puts them back, since the mode belongs to what others may share.
 func Pollable(in io.Reader, out io.Writer) (io.Reader, io.Writer, func()) {
 	var undo []func()
-	if f, ok := in.(*os.File); ok {
+	if f, ok := in.(file); ok {
 		if p := nonblocking(f, &undo); p != nil {
 			in = p
 		}
 	}
-	if f, ok := out.(*os.File); ok {
+	if f, ok := out.(file); ok {
 		if p := nonblocking(f, &undo); p != nil {
 			out = p
 		}
@@ -29,8 +29,15 @@ func Pollable(in io.Reader, out io.Writer) (io.Reader, io.Writer, func()) {
 	}
 }
 
+// file is an *os.File, or what has one.
+type file interface {
+	Name() string
+	Stat() (os.FileInfo, error)
+	syscall.Conn
+}
+
 // nonblocking returns a pollable file of the same descriptor, or nil.
-func nonblocking(f *os.File, undo *[]func()) *os.File {
+func nonblocking(f file, undo *[]func()) *os.File {
 	st, err := f.Stat()
 	if err != nil || st.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return nil

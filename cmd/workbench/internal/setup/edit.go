@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
@@ -35,7 +36,10 @@ func editPath(e *cli.Environment) (string, error) {
 	if path == "" {
 		path = config.UserFile(e.Lookup)
 	}
-	if path == "" {
+	switch path {
+	case "-":
+		return "", cli.Usage(cli.Hint(errors.New("a configuration that is to be changed is a file"), "name it with --config; ./- is one of that name"))
+	case "":
 		return "", cli.Hint(errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config")
 	}
 	return filepath.Abs(path)
@@ -50,7 +54,8 @@ func openVersions(e *cli.Environment) (*versions.Versions, error) {
 	return versions.New(filepath.Join(dir, "versions")), nil
 }
 
-// editFile changes the configuration, and leaves it alone where that would put a fault into it.
+// editFile changes the configuration, and leaves it alone where that would put a fault into it. Of those that it had it
+// tells how many are left: it may be of no use with them.
 func editFile(ctx context.Context, e *cli.Environment, change func(*editing) error) error {
 	path, err := editPath(e)
 	if err != nil {
@@ -60,8 +65,9 @@ func editFile(ctx context.Context, e *cli.Environment, change func(*editing) err
 	if err != nil {
 		return err
 	}
-	return kept.Change(ctx, path, func(old []byte) ([]byte, error) {
-		ed := &editing{path: path, env: e, data: old}
+	ed := &editing{path: path, env: e}
+	err = kept.Change(ctx, path, func(old []byte) ([]byte, error) {
+		ed.data = old
 		if err := ed.read(); err != nil {
 			return nil, err
 		}
@@ -70,6 +76,10 @@ func editFile(ctx context.Context, e *cli.Environment, change func(*editing) err
 		}
 		return ed.data, ed.checked(old)
 	})
+	if n := len(ed.faults(ed.data)); err == nil && n > 0 {
+		fmt.Fprintf(e.Err, "%s has %s of its own; workbench check shows what is wrong.\n", path, terminal.Count(n, "fault"))
+	}
+	return err
 }
 
 // read reads the text as it is now.
@@ -114,23 +124,25 @@ func (ed *editing) begin() error {
 
 // checked refuses a text with faults that the old one does not have.
 func (ed *editing) checked(old []byte) error {
-	faultsOf := func(data []byte) []config.Fault {
-		_, err := config.Parse(ed.path, data, ed.env.Lookup)
-		var faults *config.Error
-		if errors.As(err, &faults) {
-			return faults.Faults
-		}
-		return nil
-	}
 	had := map[string]bool{}
-	for _, f := range faultsOf(old) {
+	for _, f := range ed.faults(old) {
 		had[f.Path+f.Message] = true
 	}
-	for _, f := range faultsOf(ed.data) {
+	for _, f := range ed.faults(ed.data) {
 		if !had[f.Path+f.Message] {
 			f.File, f.Line, f.Column = "the entry would not be valid", 0, 0
 			return errors.New(f.String())
 		}
+	}
+	return nil
+}
+
+// faults are those of a text of the file.
+func (ed *editing) faults(data []byte) []config.Fault {
+	_, err := config.Parse(ed.path, data, ed.env.Lookup)
+	var faults *config.Error
+	if errors.As(err, &faults) {
+		return faults.Faults
 	}
 	return nil
 }

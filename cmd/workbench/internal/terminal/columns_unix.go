@@ -2,15 +2,11 @@
 
 package terminal
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // columns is the width of a terminal, 0 if that is not known.
-func columns(f *os.File) int {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+func columns(fd uintptr) int {
+	size, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
 	}

@@ -3,15 +3,17 @@
 package terminal
 
 import (
-	"os"
 	"strconv"
 
 	"github.com/mattn/go-isatty"
 )
 
+// file is an *os.File, or what has one.
+type file interface{ Fd() uintptr }
+
 // Is reports whether a stream is a terminal.
 func Is(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(file)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
@@ -23,7 +25,7 @@ func Draws(stream any, lookup func(string) (string, bool)) bool {
 
 // Width is how many columns a stream has; 0 if it is no terminal. lookup reads a variable.
 func Width(stream any, lookup func(string) (string, bool)) int {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(file)
 	if !ok || !Is(stream) {
 		return 0
 	}
@@ -32,5 +34,5 @@ func Width(stream any, lookup func(string) (string, bool)) int {
 			return n
 		}
 	}
-	return columns(f)
+	return columns(f.Fd())
 }

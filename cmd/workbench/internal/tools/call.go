@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -190,6 +191,9 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	if err == nil {
 		return it.Server.Toolbox, it.Server.Name, name, nil
 	}
+	if first, rest, _ := strings.Cut(name, "/"); isServer(cfg, first, rest) {
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a server", name), fmt.Sprintf("workbench %s %s lists the names", k, name)))
+	}
 	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
 	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {
 		hint = "did you mean " + strings.Join(named.Near, " or ") + "?"
@@ -218,6 +222,12 @@ func completed(cfg *config.Config, name string) string {
 		return name
 	}
 	return full[0]
+}
+
+// isServer reports whether a toolbox has a server of a name.
+func isServer(cfg *config.Config, box, server string) bool {
+	t, ok := cfg.Toolbox(box)
+	return ok && slices.ContainsFunc(t.Servers, func(s config.Server) bool { return s.Name == server })
 }
 
 // unknownServer says that a toolbox has no server of a name.

@@ -107,6 +107,9 @@ func (f *flight) forward(c *call, at destination) {
 		f.reply([]byte("{}"))
 		return
 	}
+	if at.prompt {
+		f.call.Prompt = at.key
+	}
 	f.send(c, at.srv, at.key, at.edits...)
 	if at.after != nil {
 		at.after()

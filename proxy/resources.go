@@ -131,10 +131,11 @@ func complete(d *desk, sh *shelf.Shelf, c *call) {
 
 // A destination is where a request goes, and what of it the server knows by another name.
 type destination struct {
-	srv   *toolbox.Server // nil if no server needs to be asked
-	key   string          // what is asked for, by the server's own name
-	edits []wire.Edit
-	after func() // unless it is nil, is called when the request was sent
+	srv    *toolbox.Server // nil if no server needs to be asked
+	key    string          // what is asked for, by the server's own name
+	prompt bool            // what is asked for is a prompt
+	edits  []wire.Edit
+	after  func() // unless it is nil, is called when the request was sent
 }
 
 // toPrompt is where the prompt of an exposed name is, which stands at a place of the request.
@@ -143,7 +144,7 @@ func toPrompt(sh *shelf.Shelf, name string, at wire.Span) (destination, error) {
 	if err != nil {
 		return destination{}, notMeant(sh, toolbox.Prompts, name, err)
 	}
-	return destination{srv: to.Server, key: to.Key, edits: []wire.Edit{{Span: at, New: to.Name}}}, nil
+	return destination{srv: to.Server, key: to.Key, prompt: true, edits: []wire.Edit{{Span: at, New: to.Name}}}, nil
 }
 
 // toResource is where the resource of a uri is, which stands at a place of the request of a client of an era.

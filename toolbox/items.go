@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -114,15 +115,15 @@ func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
 	if i := slices.IndexFunc(items, func(it offered.Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
 		return Item{s, items[i]}, nil
 	}
-	why := s.lists.LeftOut(tool)
+	why := s.lists.LeftOut(Tools, tool)
 	if why == "" {
 		why = "none is offered under that name"
 	}
-	return Item{}, s.refusal(notOffered(tool, why))
+	return Item{}, s.refusal(notOffered(Tools, tool, why))
 }
 
-func notOffered(tool, why string) error {
-	return fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why)
+func notOffered(k Kind, key, why string) error {
+	return fmt.Errorf("does not offer the %s %q: %s", strings.TrimSuffix(string(k), "s"), foreign.NewName(key), why)
 }
 
 // CallTool calls a tool for workbench itself, by the name under which it is offered, and waits for the result.

@@ -41,7 +41,7 @@ type reader struct {
 }
 
 // first reads the lists at a start: the tools, which the server is not ready without, and in the background what else
-// it offers.
+// it offers; that is waited for where prompts may be held back.
 func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	has := func(k Kind) bool { return offers(c.Hello(), k) }
 	r.lists.Drop(has)
@@ -60,6 +60,9 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 		if has(k) {
 			r.ask(c, k)
 		}
+	}
+	if has(Prompts) && r.lists.Holds() { // Calls that wait for the start are to ask for none that is held back by now.
+		r.await(ctx)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 		for _, s := range servers {
 			had := lastTools(s, seen)
 			for _, tool := range tools {
-				why := s.lists.LeftOut(tool)
+				why := s.lists.LeftOut(Tools, tool)
 				if slices.ContainsFunc(had, func(it offered.Item) bool { return it.Key.Verbatim() == tool }) {
 					why = `the server has "disabled": true in the configuration`
 				}

@@ -19,8 +19,8 @@ type sender struct {
 	counts *rpc.Counts
 	// admitted reports whether somebody has logged in to a server that waited for it.
 	admitted func() bool
-	// leftOut says why a tool that the server has is not offered, "" for any other tool.
-	leftOut func(tool string) string
+	// leftOut says why a tool or prompt that the server has is not offered, "" for any other.
+	leftOut func(k Kind, key string) string
 
 	queue *rpc.Queue
 	pumps atomic.Int32           // who pumps, and who came meanwhile
@@ -29,7 +29,7 @@ type sender struct {
 }
 
 func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts,
-	admitted func() bool, leftOut func(string) string) *sender {
+	admitted func() bool, leftOut func(Kind, string) string) *sender {
 	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted, leftOut: leftOut}
 	s.queue = rpc.NewQueue(func() time.Duration { return b.Load().CallIdle },
 		func(call *Call, limit time.Duration) { s.refuse(call, &rpc.TimeoutError{What: "queue", After: limit}) }, &counts.Queued)
@@ -55,14 +55,12 @@ func (s *sender) Send(call *Call) {
 }
 
 // handOver gives a call to a connection. It reports false if the connection has no room, or turned out to be dead
-// before it took the call, which is then still to be made. A call that has waited is refused if its tool is held back or
-// left out by now: a server that starts again may have other tools than before.
+// before it took the call, which is then still to be made. A call that has waited is refused if what it asks for is held
+// back or left out by now: a server that starts again may have other tools and prompts than before.
 func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
-	if call.Late && call.Tool != "" {
-		if why := s.leftOut(call.Tool); why != "" {
-			s.refuse(call, notOffered(call.Tool, why))
-			return true
-		}
+	if err := s.noLonger(call); call.Late && err != nil {
+		s.refuse(call, err)
+		return true
 	}
 	var err error
 	switch {
@@ -89,6 +87,18 @@ func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
 		return false
 	}
 	return true
+}
+
+// noLonger says why what a call asks for is not offered, nil if it is.
+func (s *sender) noLonger(call *Call) error {
+	k, key := Tools, call.Tool
+	if call.Prompt != "" {
+		k, key = Prompts, call.Prompt
+	}
+	if why := s.leftOut(k, key); why != "" {
+		return notOffered(k, key, why)
+	}
+	return nil
 }
 
 // hasRoom reports whether the server may have one more call.

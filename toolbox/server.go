@@ -79,7 +79,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	s.hidden.Store(launch.Masking(box.opts.Masks))
 	s.at = newStanding(first, level, s.lines.noteState)
 	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() },
-		func(tool string) string { return s.lists.LeftOut(tool) })
+		func(k Kind, key string) string { return s.lists.LeftOut(k, key) })
 	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, uris: make(map[string]bool), tasks: make(map[string]int)}
 	s.lists = offered.New(offered.Origin{
 		Toolbox: toolbox,

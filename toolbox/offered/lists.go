@@ -336,18 +336,18 @@ func (l *Lists) OnlyReads(tool string) bool {
 	return false
 }
 
-// LeftOut says why a tool that the server has is not offered; "" if it is, or if the server does not have it.
-func (l *Lists) LeftOut(tool string) (why string) {
+// LeftOut says why a tool or prompt that the server has is not offered; "" if it is, or if the server does not have it.
+func (l *Lists) LeftOut(k Kind, key string) (why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.lists[Tools]
+	e := l.lists[k]
 	for i := range e.whole {
-		if it := &e.whole[i]; it.Key.Verbatim() == tool {
+		if it := &e.whole[i]; k == Tools && it.Key.Verbatim() == key {
 			why = l.rules.against(it)
 		}
 	}
 	for i := range e.held {
-		if it := &e.held[i]; it.Key.Verbatim() == tool {
+		if it := &e.held[i]; it.Key.Verbatim() == key {
 			why = "it is held back: " + it.Why
 		}
 	}

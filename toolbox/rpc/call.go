@@ -46,11 +46,11 @@ type Call struct {
 	// Levels says that it sets the log level: what comes after it waits for its reply. Notice says that it is a
 	// notification, without a reply.
 	Levels, Notice bool
-	// Tool is the tool that it calls, by the name under which the tool is offered; "" if it calls none. Late says that
-	// it has waited for its server, whose tools may be others than when it was made.
-	Tool    string
-	Late    bool
-	Handler Handler
+	// Tool or Prompt is what it asks for, by the name under which that is offered; "" if it asks for none. Late says that
+	// it has waited for its server, which may have others than when it was made.
+	Tool, Prompt string
+	Late         bool
+	Handler      Handler
 
 	edits   edits
 	bounded bool // who makes it bounds its time

@@ -70,6 +70,9 @@ func TestAwaitGoesInOrder(t *testing.T) {
 		if order != nil {
 			t.Fatalf("got %v beside a byte that is still there", order)
 		}
+		if a.TryAwait(1) {
+			t.Error("who came last was let in before those who wait")
+		}
 		a.Credit(1)
 		work.Wait()
 		if len(order) != 3 || order[0] != 300 || order[1] != 1 {

@@ -161,3 +161,40 @@ func TestTornLine(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// once fails the first write, and has something done meanwhile.
+type once struct {
+	sink
+	meanwhile func()
+}
+
+func (o *once) Write(line []byte) (int, error) {
+	if do := o.meanwhile; do != nil {
+		o.meanwhile = nil
+		do()
+		return 0, errors.New("broken")
+	}
+	return o.sink.Write(line)
+}
+
+// What comes while a write fails is lost with it, which is told though the end came meanwhile; what comes after the end
+// is not counted.
+func TestWriterFailsAtTheEnd(t *testing.T) {
+	var o once
+	begin := make(chan *logqueue.Writer)
+	o.meanwhile = func() {
+		w := <-begin
+		_, _ = w.Write([]byte("meanwhile\n"))
+		w.Close(0)
+		_, _ = w.Write([]byte("late\n"))
+	}
+	w := logqueue.New(&o, lost)
+	_, _ = w.Write([]byte("one\n"))
+	begin <- w
+	if !w.Close(time.Minute) {
+		t.Error("it is not done")
+	}
+	if got, want := o.String(), "lost 2\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

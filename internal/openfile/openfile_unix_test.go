@@ -98,6 +98,35 @@ func TestHandedOver(t *testing.T) {
 	}
 }
 
+// What a log goes to may be a device.
+func TestAppendToADevice(t *testing.T) {
+	f, err := openfile.Append(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+}
+
+// What the group may read or write is as little this user's alone as what everybody may.
+func TestPrivate(t *testing.T) {
+	path := t.TempDir() + "/file"
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[fs.FileMode]bool{0o600: true, 0o700: true, 0: true, 0o640: false, 0o620: false, 0o604: false, 0o602: false, 0o601: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := openfile.Private(info); got != want {
+			t.Errorf("%v: got private %t, want %t", mode, got, want)
+		}
+	}
+}
+
 // The mode of a file that was there stays, also where a link leads to it.
 func TestModes(t *testing.T) {
 	dir := t.TempDir()

@@ -87,6 +87,9 @@ func TestBookIsBounded(t *testing.T) {
 	if got, ok := book.Get("ada", "3999"); !ok || got != evil {
 		t.Errorf("got %v, %v, want the newest task", got, ok)
 	}
+	if got, ok := book.Get("ada", "0"); ok {
+		t.Errorf("got %v, want the oldest task forgotten", got)
+	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
 		if info, err := os.Stat(f); err != nil || info.Size() > 150<<10 {

@@ -68,6 +68,37 @@ func TestTextIsClean(t *testing.T) {
 	}
 }
 
+// Of every kind of escape sequence nothing is left, nor of one that was cut off, and all that stands behind it is.
+func TestEscapesAreGone(t *testing.T) {
+	for _, escape := range []string{
+		"\x1b[@", "\x1b[~", "\x1b[38;5;1m", "\x1b[?25l", "\u009b4m", // CSI, from its first final byte to the last
+		"\x1b]0;title\x07", "\x1bPq\x1b\\", "\x1bXsos\u009c", "\x1b^pm\x1b\\", "\x1b_apc\x07", "\u009fapc\u009c", // strings
+		"\x1b(B", "\x1b / F", "\x1b%G", // with bytes between
+		"\x1b0", "\x1b7", "\x1bc", "\x1b~", // of two bytes
+		"\x1b", "\x1b\x1b", "\u0080",
+	} {
+		for _, behind := range []string{"", "é"} {
+			if got, want := foreign.NewText("a"+escape+behind+"\nb").String(), "a"+behind+" b"; got != want {
+				t.Errorf("%q: got %q, want %q", escape+behind, got, want)
+			}
+		}
+	}
+	for _, open := range []string{"\x1b", "\x1b[", "\x1b[3", "\x1b]0;t", "\x1b(", "\u009b", "\u009f", "\xc2"} {
+		if got := foreign.NewText("a" + open).String(); strings.TrimRight(got, "\ufffd") != "a" {
+			t.Errorf("%q: got %q, want a", open, got)
+		}
+	}
+}
+
+// What is just as long as it may be stays whole.
+func TestTextFits(t *testing.T) {
+	for _, text := range []string{strings.Repeat("x", foreign.MaxText), strings.Repeat("é", foreign.MaxText/2)} {
+		if got := foreign.NewText(text).String(); got != text {
+			t.Errorf("got %d bytes of %d", len(got), len(text))
+		}
+	}
+}
+
 // What is read is clean too.
 func TestTextIsRead(t *testing.T) {
 	var got struct {

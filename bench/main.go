@@ -126,7 +126,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 	return measure(ctx, args, out, errs)
 }
 
-// fullPlan takes under six minutes.
+// fullPlan takes about ten minutes.
 func fullPlan() plan {
 	return plan{
 		settle: 4 * time.Second,

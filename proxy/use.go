@@ -61,6 +61,9 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 		}
 		w.Tool, _ = wire.Unquote(c.Bytes(in[2]))
 	}
+	if w.Toolbox == "" { // a full name says it
+		w.Toolbox, _, _ = naming.Whose(sh.View().Cfg, w.Tool)
+	}
 	switch {
 	case w.Toolbox == "":
 		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, owners(sh, w.Tool))
@@ -74,7 +77,8 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	return w, nil
 }
 
-// owners names the open toolboxes that have a tool of that name, for who did not say which is meant.
+// owners names the open toolboxes that have a tool of that name, or else all toolboxes, for who did not say which is
+// meant.
 func owners(sh *shelf.Shelf, tool string) string {
 	var names []string
 	for _, b := range sh.Opened() {
@@ -85,7 +89,7 @@ func owners(sh *shelf.Shelf, tool string) string {
 		}
 	}
 	if names == nil {
-		return ""
+		return "; " + sh.View().Available("")
 	}
 	return fmt.Sprintf("; %q is a tool of toolbox %s", foreign.NewName(tool), strings.Join(names, " and of "))
 }

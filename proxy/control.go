@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -24,6 +25,13 @@ type control struct{ engine *server.MCPServer }
 // of itself: some clients show that where they show no instructions.
 func newControl(version, instructions string, toolboxes []config.Toolbox) *control {
 	title, description := meta.Introduction(toolboxes)
+	hooks := new(server.Hooks)
+	hooks.AddOnError(func(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+		var unread *server.UnparsableMessageError
+		if peer, ok := server.ClientSessionFromContext(ctx).(*enginePeer); ok && errors.As(err, &unread) {
+			peer.fault = unread
+		}
+	})
 	return &control{server.NewMCPServer(Name, version,
 		server.WithInstructions(instructions),
 		server.WithTitle(title),
@@ -35,6 +43,7 @@ func newControl(version, instructions string, toolboxes []config.Toolbox) *contr
 		server.WithCompletions(),
 		server.WithTaskCapabilities(true, true, true),
 		server.WithExtensions(extensions()),
+		server.WithHooks(hooks),
 	)}
 }
 
@@ -67,6 +76,9 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 		_ = wire.Find(raw, reply.Error, []string{"code", "message"}, out[:]) // the engine's errors have them
 		code, _ := strconv.Atoi(string(raw[out[0].Start:out[0].End]))
 		message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
+		if peer.fault != nil {
+			message = foreign.NewError(peer.fault).Error()
+		}
 		return wire.AppendError(nil, id, code, foreign.NewText(message).String(), nil)
 	}
 	edits := []wire.Edit{{Span: reply.ID, New: id}}
@@ -85,6 +97,7 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 type enginePeer struct {
 	level mcp.LoggingLevel
 	ready bool
+	fault error // why the engine could not read what it was asked
 }
 
 func (p *enginePeer) SessionID() string                                   { return "" }

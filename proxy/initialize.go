@@ -11,14 +11,14 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// initialize notes who the client is and lets the engine answer.
+// initialize lets the engine answer, and notes who the client is if that could be read.
 func (s *Session) initialize(c *call) {
 	if !c.Params.Present() {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "initialize needs params: protocolVersion, capabilities and clientInfo"})
 		return
 	}
+	var out [3]wire.Span
 	if c.terms.HasHandshake() {
-		var out [3]wire.Span
 		if err := wire.Find(c.Raw, c.Params, []string{"protocolVersion", "capabilities", "clientInfo"}, out[:]); err != nil {
 			c.fail(err)
 			return
@@ -27,6 +27,10 @@ func (s *Session) initialize(c *call) {
 			c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("capabilities and clientInfo have %d bytes; at most %d are kept", n, maxClient)})
 			return
 		}
+	}
+	peer := new(enginePeer)
+	reply := s.view.Load().control.answer(&c.Message, peer)
+	if c.terms.HasHandshake() && peer.fault == nil {
 		version, _ := wire.Unquote(c.Bytes(out[0]))
 		s.profile.introduce(toolbox.Client{
 			Version:      mcp.NegotiateLegacyVersion(version),
@@ -34,7 +38,7 @@ func (s *Session) initialize(c *call) {
 			Info:         bytes.Clone(c.Bytes(out[2])),
 		}, c.terms.Era)
 	}
-	c.out.Finish(s.view.Load().control.answer(&c.Message, &enginePeer{}))
+	c.out.Finish(reply)
 }
 
 // maxClient is the longest that a client may say of itself, in bytes: it is kept, and each of its servers is told it.

@@ -16,6 +16,8 @@
 package foreign
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -147,13 +149,45 @@ func isAside(line Text) bool {
 func (w Words) Format(f fmt.State, verb rune) { format(f, verb, w.String()) }
 
 // Error is an error whose wording somebody else has a part in, such as one that quotes what could not be read. Its text
-// is clean and bounded.
+// is clean and bounded, and names no types of this program: package json does of values that are of a wrong one.
 type Error struct{ err error }
 
 // NewError makes an Error of one that is not nil.
 func NewError(err error) *Error { return &Error{err} }
 
-func (e *Error) Error() string { return NewText(e.err.Error()).clean }
+func (e *Error) Error() string {
+	text := e.err.Error()
+	wrong := new(json.UnmarshalTypeError)
+	if errors.As(e.err, &wrong) {
+		text = strings.Replace(text, wrong.Error(), mistyped(wrong), 1)
+	}
+	return NewText(text).clean
+}
+
+// mistyped says which value is of a wrong type, and of which.
+func mistyped(wrong *json.UnmarshalTypeError) string {
+	want, of := "an object", wrong.Type
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of.Kind() {
+	case reflect.String:
+		want = "a string"
+	case reflect.Slice, reflect.Array:
+		want = "an array"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		want = "a whole number"
+	case reflect.Float32, reflect.Float64:
+		want = "a number"
+	}
+	at := ""
+	if wrong.Field != "" {
+		at = wrong.Field + ": "
+	}
+	return fmt.Sprintf("%swant %s, got JSON of the type %s", at, want, wrong.Value)
+}
 
 // Unwrap gives the error that it was made of, for asking which it is.
 func (e *Error) Unwrap() error { return e.err }

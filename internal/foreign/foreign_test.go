@@ -68,6 +68,32 @@ func TestTextIsClean(t *testing.T) {
 	}
 }
 
+// What JSON has of a wrong type is told without the names of types in this program.
+func TestErrorOfAWrongType(t *testing.T) {
+	var into struct {
+		Text  string            `json:"text"`
+		Deep  []struct{ N int } `json:"deep"`
+		Flag  *bool             `json:"flag"`
+		Some  map[string]any    `json:"some"`
+		Ratio float64           `json:"ratio"`
+	}
+	for text, want := range map[string]string{
+		`{"text":1}`:           "x: text: want a string, got JSON of the type number",
+		`{"deep":[{"N":1.5}]}`: "x: deep.N: want a whole number, got JSON of the type number 1.5",
+		`{"deep":{}}`:          "x: deep: want an array, got JSON of the type object",
+		`{"flag":"yes"}`:       "x: flag: want true or false, got JSON of the type string",
+		`{"some":[]}`:          "x: some: want an object, got JSON of the type array",
+		`{"ratio":"1"}`:        "x: ratio: want a number, got JSON of the type string",
+		`7`:                    "x: want an object, got JSON of the type number",
+		`{"text"}`:             "x: invalid character '}' after object key",
+	} {
+		err := json.Unmarshal([]byte(text), &into)
+		if got := foreign.NewError(fmt.Errorf("x: %w", err)).Error(); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Of every kind of escape sequence nothing is left, nor of one that was cut off, and all that stands behind it is.
 func TestEscapesAreGone(t *testing.T) {
 	for _, escape := range []string{

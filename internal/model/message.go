@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -215,15 +215,6 @@ func (c *Client) garbled(name, format string, args ...any) error {
 	return &Error{Model: name, garbled: true, Text: "the endpoint's answer is no chat completion: " + c.clean(fmt.Sprintf(format, args...))}
 }
 
-// misshapen says what is wrong with JSON, without the names of types in this program.
-func misshapen(err error) string {
-	var other *json.UnmarshalTypeError
-	if errors.As(err, &other) {
-		return fmt.Sprintf("%s is of the type %s", cmp.Or(other.Field, "all of it"), other.Value)
-	}
-	return err.Error()
-}
-
 // whole reads a chat completion that has come in one piece.
 func (c *Client) whole(name string, data []byte) (*completion, error) {
 	var got struct {
@@ -247,7 +238,7 @@ func (c *Client) whole(name string, data []byte) (*completion, error) {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &got); err != nil {
-		return nil, c.garbled(name, "%s", misshapen(err))
+		return nil, c.garbled(name, "%v", foreign.NewError(err))
 	}
 	if len(got.Choices) == 0 {
 		if len(got.Error) > 0 && string(got.Error) != "null" {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/sse"
 )
 
@@ -82,7 +83,7 @@ func (c *Client) stream(name string, body io.Reader, t *teller) (*completion, er
 func (c *Client) take(name string, data []byte, s *streamed) error {
 	var got chunk
 	if err := json.Unmarshal(data, &got); err != nil {
-		return c.garbled(name, "%s, in its stream", misshapen(err))
+		return c.garbled(name, "%v, in its stream", foreign.NewError(err))
 	}
 	if len(got.Error) > 0 && string(got.Error) != "null" {
 		return c.garbled(name, "it is the error %s", wordsOf(data))

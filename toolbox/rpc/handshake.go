@@ -72,7 +72,7 @@ func initialize(ctx context.Context, c *Conn) error {
 		Instructions    instructions    `json:"instructions"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("initialize: the result cannot be read: %w", unread(err))
+		return fmt.Errorf("initialize: the result cannot be read: %w", foreign.NewError(err))
 	}
 	if !eras.IsSpoken(r.ProtocolVersion) {
 		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", foreign.NewName(r.ProtocolVersion))
@@ -112,7 +112,7 @@ func Discover(ctx context.Context, c *Conn) error {
 		} `json:"_meta"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("server/discover: the result cannot be read: %w", unread(err))
+		return fmt.Errorf("server/discover: the result cannot be read: %w", foreign.NewError(err))
 	}
 	version := eras.Shared(r.SupportedVersions)
 	if !eras.Of(version).IsStateless() {

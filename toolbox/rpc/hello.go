@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -52,27 +51,6 @@ func (i *instructions) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// unread words why something that a server says of itself cannot be read. An error of package json about a value of the
-// wrong type names types of this program, which tell nothing to who has to mend the server.
-func unread(err error) error {
-	wrong := new(json.UnmarshalTypeError)
-	if !errors.As(err, &wrong) {
-		return foreign.NewError(err)
-	}
-	want := "an object"
-	switch wrong.Type.Kind() {
-	case reflect.String:
-		want = "a string"
-	case reflect.Slice:
-		want = "an array"
-	}
-	at := ""
-	if wrong.Field != "" {
-		at = foreign.NewName(wrong.Field).String() + ": "
-	}
-	return fmt.Errorf("%swant %s, got JSON of the type %s", at, want, foreign.NewName(wrong.Value))
-}
-
 // maxHello is the longest that a server may say of itself, in bytes: it is kept.
 const maxHello = 256 << 10
 
@@ -106,7 +84,7 @@ func (h *Hello) Declare(capabilities json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(capabilities, &h.Capabilities); err != nil {
-		return fmt.Errorf("the capabilities cannot be read: %w", unread(err))
+		return fmt.Errorf("the capabilities cannot be read: %w", foreign.NewError(err))
 	}
 	return nil
 }

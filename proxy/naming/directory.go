@@ -242,7 +242,7 @@ func (d *Directory) chosen(in scope, name string, found []Route, may bool, as fu
 	var isHeld bool
 	if len(found) == 1 && may {
 		holder, isHeld = d.claims.take(in, name, AddressOf(found[0].Server))
-		may = isHeld && holder == AddressOf(found[0].Server)
+		may = isHeld
 	} else {
 		holder, isHeld = d.claims.holder(in, name)
 	}

@@ -343,10 +343,14 @@ func TestKeysOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sealing := s.jwk()
+	sealing["use"] = "enc"
 	for _, tt := range []struct {
 		name, want string
 		opts       tokens.IssuerOptions
 	}{
+		{"keys of another use", "no key", tokens.IssuerOptions{KeysFile: file(t, set(t, sealing))}},
+		{"keys that are no list", "keys: want an array, got JSON of the type string", tokens.IssuerOptions{KeysFile: file(t, []byte(`{"keys":"none"}`))}},
 		{"a redirect", "302", tokens.IssuerOptions{KeysURL: keys.URL + "/moved"}},
 		{"a long answer", "more than", tokens.IssuerOptions{KeysURL: keys.URL + "/long"}},
 		{"a page", "want a JWK Set", tokens.IssuerOptions{KeysURL: keys.URL + "/page"}},

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // key is a public key that signatures are checked with.
@@ -86,9 +88,11 @@ type jwk struct {
 
 // parseSet leaves out keys that are for something else, as RFC 7517, section 5 wants it.
 func parseSet(text []byte) (keys []key, err error) {
-	var set struct{ Keys []jwk }
+	var set struct {
+		Keys []jwk `json:"keys"`
+	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, fmt.Errorf("want a JWK Set or PEM blocks: %w", err)
+		return nil, fmt.Errorf("want a JWK Set or PEM blocks: %w", foreign.NewError(err))
 	}
 	for _, k := range set.Keys {
 		if k.Use != "" && k.Use != "sig" {

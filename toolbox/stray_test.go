@@ -143,6 +143,25 @@ func TestFaultG27_WhatIsNoReplyToNobody(t *testing.T) {
 	})
 }
 
+// What a server writes besides messages while a call waits is told when the call is late, such as a reply of several
+// lines; what it wrote before is not.
+func TestNoiseWhileACallWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := &speller{Server: &mcptest.Server{}, write: func(string) string { return `  "jsonrpc": "2.0",` }}
+		b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return sp, nil })
+		if err := b.Open(t.Context(), 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		const want = `(timeouts.callIdle); on its standard output, which is for messages of MCP alone, it wrote "  'jsonrpc': '2.0',"`
+		if err := <-hang(t, s, `{"write":1}`).done; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if err := <-hang(t, s, `{}`).done; err == nil || strings.Contains(err.Error(), "it wrote") {
+			t.Errorf("got %v, want the time-out alone", err)
+		}
+	})
+}
+
 // A server whose numbers are written in another way is understood.
 func TestFaultG28_NumbersOfAnotherSpelling(t *testing.T) {
 	for _, form := range []string{"%.0", "%e0", "%.000E+00", "%0e-1", "0.%e1"} {

@@ -62,7 +62,7 @@ type TimeoutError struct {
 	What   string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
 	After  time.Duration
 	Stderr foreign.Words // of a server that did not start
-	Stdout foreign.Words // what it wrote on its standard output that is no message
+	Stdout foreign.Words // what it wrote meanwhile on its standard output that is no message
 	Stray  *StrayError   // what came meanwhile and was to no request, nil for nothing
 }
 
@@ -85,22 +85,22 @@ func (e *TimeoutError) wait() string {
 	case "queue":
 		return fmt.Sprintf("did not accept the request within %s", e.After)
 	case "idle":
-		return fmt.Sprintf("sent neither reply nor progress for %s (timeouts.callIdle)", e.After)
+		return fmt.Sprintf("sent neither reply nor progress for %s (timeouts.callIdle)", e.After) + e.words()
 	case "total":
-		return fmt.Sprintf("did not finish within %s (timeouts.callTotal)", e.After)
+		return fmt.Sprintf("did not finish within %s (timeouts.callTotal)", e.After) + e.words()
 	default:
 		return fmt.Sprintf("did not finish within %s", e.After)
 	}
 }
 
-// words quotes what a server that did not start has written.
+// words quotes what the server has written.
 func (e *TimeoutError) words() (text string) {
 	if len(e.Stderr) > 0 {
 		text += fmt.Sprintf("; its last words: %q", e.Stderr)
 	}
 	if len(e.Stdout) > 0 {
 		text += fmt.Sprintf("; on its standard output, which is for messages of MCP alone, it wrote %q", e.Stdout)
-		if port := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); port != "" {
+		if port := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); e.OfStart() && port != "" {
 			text += fmt.Sprintf(`: if it is a web server, start it yourself and write its "url" in place of "command", perhaps %q`, port)
 		}
 	}

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -36,7 +37,11 @@ func (c *Conn) expire() {
 		}
 		c.opts.Counts.Lost.Add(1)
 		c.giveUp(call, nil, wire.Span{})
-		call.Handler.Done(nil, c.Loss(c.Calls.lateness(call, now, limits)))
+		why, began := c.Calls.lateness(call, now, limits)
+		if late, ok := errors.AsType[*TimeoutError](why); ok && late.Stray == nil {
+			late.Stdout = c.noise.since(began)
+		}
+		call.Handler.Done(nil, c.Loss(why))
 	}
 	c.Calls.again(now)
 	c.opts.Owner.Ended()

@@ -91,7 +91,10 @@ func isHost(name string) bool {
 // which shows in Origin, or where that is not sent, as for an image, in Sec-Fetch-Site (Fetch Metadata). Names are
 // compared to the letter; a client that speaks to us sends what it was given.
 func (g *guard) check(r *http.Request) *refusal {
-	if !strings.HasPrefix(r.RequestURI, "/") || !g.hosts[r.Host] {
+	if !strings.HasPrefix(r.RequestURI, "/") {
+		return refuse(http.StatusForbidden, "the request line must have a path after the method, such as /mcp, and not a whole address as for a proxy, which workbench is not")
+	}
+	if !g.hosts[r.Host] {
 		return refuse(http.StatusForbidden, fmt.Sprintf("the host of the request, %q, is not one that is served here (workbench serve --allow-host adds one)", foreign.NewName(r.Host)))
 	}
 	origins, present := r.Header["Origin"]

@@ -279,6 +279,21 @@ func (w *waited) SetReadDeadline(at time.Time) error {
 	return nil
 }
 
+// Who takes workbench for a proxy is not told that a host is wrong, which may be the right one.
+func TestRequestForProxy(t *testing.T) {
+	h, err := newFront(httpfront.Options{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7777}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"http://localhost:7777/mcp", "http://localhost:7777/healthz", "http://elsewhere.example/mcp"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", address, strings.NewReader(ping)))
+		if w.Code != 403 || !strings.Contains(w.Body.String(), "as for a proxy") {
+			t.Errorf("%s: got %d %s", address, w.Code, w.Body)
+		}
+	}
+}
+
 // Whatever a request is for, the body that it announces is not waited for without end.
 func TestBodyIsAwaited(t *testing.T) {
 	h, err := newFront(httpfront.Options{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7777}})

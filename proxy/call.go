@@ -25,12 +25,13 @@ func (c *call) own() *call {
 	return &later
 }
 
-// findArgs looks up members of the arguments of one of our own tools, as [wire.Find] does. What is null is left out, as
-// models write it that have to name every member.
+// findArgs looks up members of the arguments of one of our own tools, as [wire.Find] does. What is null or empty is left
+// out, as models write it that have to name every member.
 func (c *call) findArgs(in wire.Span, keys []string, out []wire.Span) error {
 	err := wire.Find(c.Raw, in, keys, out)
 	for i := range out {
-		if string(c.Bytes(out[i])) == "null" {
+		switch string(c.Bytes(out[i])) {
+		case "null", `""`, "[]":
 			out[i] = wire.Span{}
 		}
 	}

@@ -87,7 +87,7 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 		}
 		names = append(names, name)
 	}
-	return names, len(names) > 0 && len(names) <= maxPatterns
+	return names, c.Raw[at.Start] == '[' && len(names) <= maxPatterns
 }
 
 // openAndTell opens a toolbox for the client: servers first, then the news of the changed lists, then, when the client

@@ -196,7 +196,7 @@ func TestFaultH1_OpenTellsMore(t *testing.T) {
 				}
 			}
 		}
-		for i, more := range []string{`,"detail":"all"`, `,"detail":7`, `,"tools":[]`, `,"tools":[7]`, `,"tools":{}`, `,"tools":["` + strings.Repeat(`x","`, 100) + `"]`} {
+		for i, more := range []string{`,"detail":"all"`, `,"detail":7`, `,"tools":[7]`, `,"tools":{}`, `,"tools":["` + strings.Repeat(`x","`, 100) + `"]`} {
 			if r := openWith(t, l, modern, fmt.Sprint(100+i), more); !r.IsError {
 				t.Errorf("%s: got %s, want an error", more, r.Content[0].Text)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,9 +16,9 @@ func TestRunsList(t *testing.T) {
 	t.Chdir(dir)
 	workbench := func(in string, args ...string) string {
 		t.Helper()
-		out := new(syncBuffer)
-		if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(in), Out: out, Err: out}, []string{"HOME=" + dir}); code != 0 {
-			t.Errorf("workbench %q: got exit code %d and %s", args, code, out)
+		var out bytes.Buffer
+		if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(in), Out: &out, Err: &out}, []string{"HOME=" + dir}); code != 0 {
+			t.Errorf("workbench %q: got exit code %d and %s", args, code, &out)
 		}
 		return out.String()
 	}

@@ -58,9 +58,11 @@ func (s *sender) Send(call *Call) {
 // before it took the call, which is then still to be made. A call that has waited is refused if what it asks for is held
 // back or left out by now: a server that starts again may have other tools and prompts than before.
 func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
-	if err := s.noLonger(call); call.Late && err != nil {
-		s.refuse(call, err)
-		return true
+	if call.Late {
+		if err := s.noLonger(call); err != nil {
+			s.refuse(call, err)
+			return true
+		}
 	}
 	var err error
 	switch {
@@ -94,6 +96,9 @@ func (s *sender) noLonger(call *Call) error {
 	k, key := Tools, call.Tool
 	if call.Prompt != "" {
 		k, key = Prompts, call.Prompt
+	}
+	if key == "" {
+		return nil
 	}
 	if why := s.leftOut(k, key); why != "" {
 		return notOffered(k, key, why)

@@ -158,7 +158,7 @@ func NewError(err error) *Error { return &Error{err} }
 func (e *Error) Error() string {
 	text := e.err.Error()
 	wrong := new(json.UnmarshalTypeError)
-	if errors.As(e.err, &wrong) {
+	if errors.As(e.err, &wrong) && wrong.Type != nil {
 		text = strings.Replace(text, wrong.Error(), mistyped(wrong), 1)
 	}
 	return NewText(text).clean

@@ -76,10 +76,13 @@ func editFile(ctx context.Context, e *cli.Environment, change func(*editing) err
 		}
 		return ed.data, ed.checked(old)
 	})
-	if n := len(ed.faults(ed.data)); err == nil && n > 0 {
+	if err != nil {
+		return err
+	}
+	if n := len(ed.faults(ed.data)); n > 0 {
 		fmt.Fprintf(e.Err, "%s has %s of its own; workbench check shows what is wrong.\n", path, terminal.Count(n, "fault"))
 	}
-	return err
+	return nil
 }
 
 // read reads the text as it is now.

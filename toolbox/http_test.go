@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -654,129 +653,6 @@ func TestHTTPRedirectWithinTheOrigin(t *testing.T) {
 	_, s := r.open(config.TransportHTTP, toolbox.Options{})
 	if _, err := callTool(t, s, "echo", "{}"); err != nil {
 		t.Errorf("got %v, want a result", err)
-	}
-}
-
-// On the GET stream a server speaks of its own accord. It is opened again when it ends, from where it ended.
-func TestHTTPListens(t *testing.T) {
-	var gets atomic.Int32
-	again := make(chan string, 1)
-	r := newFarServer(t, &farServer{})
-	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
-		if req.Method != http.MethodGet {
-			return false
-		}
-		switch gets.Add(1) {
-		case 1:
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "retry: 1\n\nid: event-7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/news\"}\n\n"+
-				"event: endpoint\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/other\"}\n\n"+ // no message, whatever it looks like
-				"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/more\"}\n\n")
-			return true
-		case 2:
-			again <- req.Header.Get("Last-Event-ID")
-		}
-		return false
-	}
-	p := newPeer()
-	_, s := r.open(config.TransportHTTP, toolbox.Options{Peer: p})
-	if got := <-again; got != "event-7" {
-		t.Errorf("the stream was opened again after event %q, want event-7", got)
-	}
-	p.mu.Lock()
-	notes := slices.Clone(p.notes)
-	p.mu.Unlock()
-	if want := []string{`{"jsonrpc":"2.0","method":"notifications/vendor/news"}`, `{"jsonrpc":"2.0","method":"notifications/vendor/more"}`}; !slices.Equal(notes, want) {
-		t.Errorf("got %q, want %q", notes, want)
-	}
-	r.push(`{"jsonrpc":"2.0","id":99,"method":"roots/list"}`)
-	a := <-p.requests
-	a.Refuse(wire.CodeMethodNotFound, "not here")
-	for t.Context().Err() == nil {
-		got, err := callTool(t, s, "heard", "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(got, `\"id\":99,\"error\"`) {
-			break
-		}
-	}
-}
-
-// A stream that ends is opened again also where a proxy first says that the server is away, or the server that it has too
-// many; calls go on meanwhile. A server that does not know the session any more is found out by that.
-func TestHTTPListensAgain(t *testing.T) {
-	for name, tt := range map[string]struct {
-		status, session int
-	}{
-		"away": {http.StatusBadGateway, 1},
-		"rest": {http.StatusServiceUnavailable, 1},
-		"many": {http.StatusTooManyRequests, 1},
-		"new":  {http.StatusNotFound, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var gets, stale atomic.Int32
-			again := make(chan string, 1)
-			r := newFarServer(t, &farServer{})
-			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
-				id := req.Header.Get("Mcp-Session-Id")
-				if req.Method != http.MethodGet {
-					if id == "session-1" && stale.Load() != 0 {
-						w.WriteHeader(http.StatusNotFound)
-						return true
-					}
-					return false
-				}
-				switch gets.Add(1) {
-				case 1:
-					w.Header().Set("Content-Type", "text/event-stream")
-					fmt.Fprint(w, "retry: 1\n\n")
-				case 2:
-					stale.Store(int32(tt.session - 1))
-					w.Header().Set("Retry-After", "1")
-					w.WriteHeader(tt.status)
-				case 3:
-					again <- id
-					return false
-				}
-				return true
-			}
-			r.open(config.TransportHTTP, toolbox.Options{})
-			select {
-			case got := <-again:
-				if want := fmt.Sprintf("session-%d", tt.session); got != want {
-					t.Errorf("the stream was opened again in session %q, want %q", got, want)
-				}
-			case <-time.After(20 * time.Second):
-				t.Error("the stream was not opened again")
-			}
-		})
-	}
-}
-
-// A server that answers the GET at once has the stream before it is asked anything, so nothing that it says is lost.
-func TestHTTPListensFirst(t *testing.T) {
-	var mu sync.Mutex
-	var got []string
-	r := newFarServer(t, &farServer{})
-	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
-		line := req.Method
-		switch line {
-		case http.MethodGet:
-			time.Sleep(20 * time.Millisecond) // in which all else would overtake it
-		case http.MethodPost:
-			line = string(m.Bytes(m.Method))
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		got = append(got, line)
-		return false
-	}
-	r.open(config.TransportHTTP, toolbox.Options{})
-	mu.Lock()
-	defer mu.Unlock()
-	if at := slices.Index(got, "GET"); at < 1 || got[at-1] != "notifications/initialized" || slices.Index(got, "tools/list") < at {
-		t.Errorf("got %q, want the GET between notifications/initialized and tools/list", got)
 	}
 }
 

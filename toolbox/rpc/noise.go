@@ -13,7 +13,7 @@ type noise struct {
 	mu    sync.Mutex
 	lines int
 	first []foreign.Text
-	last  []said // as many as [foreign.Words] shows
+	last  []said // that say something, as many as [foreign.Words] shows
 }
 
 // said is one line of it.
@@ -34,6 +34,9 @@ func (n *noise) add(line []byte) {
 	text := foreign.NewText(string(line[:min(len(line), noisyBytes)]))
 	if len(n.first) < noisyKept {
 		n.first = append(n.first, text)
+	}
+	if text.IsEmpty() {
+		return
 	}
 	if len(n.last) == foreign.MaxWords {
 		n.last = slices.Delete(n.last, 0, 1)

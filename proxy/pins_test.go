@@ -158,12 +158,12 @@ func TestPins(t *testing.T) {
 // What was agreed to and has changed by the time that a call has started its server again is not asked for.
 func TestPinnedWhileStopped(t *testing.T) {
 	const text = `{"toolboxes":{"dev":{"open":true,"pins":"hold","mcpServers":{"s":{"command":"inside","idleTimeout":"10m","args":["tools=same","prompts=greet"]}}}}}`
-	for request, what := range map[string]string{
-		callOf(1, "dev__s__same", "{}"): `the tool \"same\"`,
-		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"dev__s__greet"}}`:                                                                         `the prompt \"greet\"`,
-		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"dev__s__greet"},"argument":{"name":"a","value":"b"}}}`: `the prompt \"greet\"`,
+	for method, tt := range map[string]struct{ params, what string }{
+		"tools/call":          {`{"name":"dev__s__same"}`, `the tool \"same\"`},
+		"prompts/get":         {`{"name":"dev__s__greet"}`, `the prompt \"greet\"`},
+		"completion/complete": {`{"ref":{"type":"ref/prompt","name":"dev__s__greet"},"argument":{"name":"a","value":"b"}}`, `the prompt \"greet\"`},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(method, func(t *testing.T) {
 			p := newPinned(t)
 			p.agree(text)
 			cfg := p.load(text)
@@ -182,16 +182,13 @@ func TestPinnedWhileStopped(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer front.Close()
-				c := &talk{t: t, front: front, got: make(chan string, 10000)}
-				c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
-				defer c.session.Close(t.Context())
+				c := talkTo(t, front)
 				c.initialize()
 				c.say(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`)
 				c.hear(`"id":"list"`, "dev__s__same")
 				time.Sleep(time.Hour)
-				c.say("%s", request)
-				if got := c.hear(`"id":1`); starts != 2 || !strings.Contains(got, "does not offer "+what+": it is held back") {
+				c.say(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, tt.params)
+				if got := c.hear(`"id":1`); starts != 2 || !strings.Contains(got, "does not offer "+tt.what+": it is held back") {
 					t.Errorf("got %s after %d starts, want that it is held back", got, starts)
 				}
 			})

@@ -40,8 +40,8 @@ type reader struct {
 	reading bool // it is being read
 }
 
-// first reads the lists at a start: the tools, which the server is not ready without, and in the background what else
-// it offers; that is waited for where prompts may be held back.
+// first reads the lists at a start: the tools, which the server is not ready without, the prompts if any may be held
+// back, since the calls that wait for the start are to ask for none of those, and in the background what else it offers.
 func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	has := func(k Kind) bool { return offers(c.Hello(), k) }
 	r.lists.Drop(has)
@@ -57,12 +57,13 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 		r.at.noteSeen(time.Time{})
 	}
 	for _, k := range []Kind{Resources, Prompts, Skills} {
-		if has(k) {
+		switch {
+		case !has(k):
+		case k == Prompts && r.lists.Holds():
+			r.read(c, k)
+		default:
 			r.ask(c, k)
 		}
-	}
-	if has(Prompts) && r.lists.Holds() { // Calls that wait for the start are to ask for none that is held back by now.
-		r.await(ctx)
 	}
 	return nil
 }

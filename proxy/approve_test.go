@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,20 +25,12 @@ const guarded = `{"toolboxes":{"box":{"open":true,"mcpServers":{"s":{"command":"
 func guard(t *testing.T, approve, more string) (*talk, *approval.Register) {
 	t.Helper()
 	register := approval.New("a-")
-	front := newFrontWith(t, readConfig(t, fmt.Sprintf(guarded, approve, more)), proxy.Options{Approvals: register})
-	c := &talk{t: t, front: front, got: make(chan string, 10000)}
-	c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := c.session.Close(ctx); err != nil {
-			t.Errorf("Close: %v", err)
-		}
 		if got := register.List(); len(got) > 0 {
 			t.Errorf("got %v waiting after the end of the session, want nothing", got)
 		}
 	})
-	return c, register
+	return talkTo(t, newFrontWith(t, readConfig(t, fmt.Sprintf(guarded, approve, more)), proxy.Options{Approvals: register})), register
 }
 
 // greet makes the handshake of a legacy client that can ask its user, or cannot.
@@ -155,11 +146,7 @@ func TestApproveRules(t *testing.T) {
 func TestApproveWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		register := approval.New("a-")
-		front := newFrontWith(t, readConfig(t, fmt.Sprintf(guarded, `"always"`, "")), proxy.Options{Approvals: register})
-		defer front.Close()
-		c := &talk{t: t, front: front, got: make(chan string, 10000)}
-		c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
-		defer c.session.Close(t.Context())
+		c := talkTo(t, newFrontWith(t, readConfig(t, fmt.Sprintf(guarded, `"always"`, "")), proxy.Options{Approvals: register}))
 		c.greet(`{"elicitation":{"url":{}}}`)
 		c.calls(1, "box__s__echo", "{}", `,"_meta":{"progressToken":"p"}`)
 		c.hear(`"progressToken":"p"`, `"progress":-300`, "workbench approve")
@@ -321,10 +308,7 @@ func TestLeftOutWhileStopped(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer front.Close()
-				c := &talk{t: t, front: front, got: make(chan string, 10000)}
-				c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
-				defer c.session.Close(t.Context())
+				c := talkTo(t, front)
 				c.greet(`{}`)
 				time.Sleep(time.Hour)
 				c.calls(1, tool, arguments, "")

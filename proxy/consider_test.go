@@ -17,17 +17,7 @@ func withProject(t *testing.T, u *config.Untrusted, trust func(*config.Untrusted
 	t.Helper()
 	cfg := readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"inside"}}}}}`)
 	cfg.Untrusted = u
-	front := newFrontWith(t, cfg, proxy.Options{Trust: trust})
-	c := &talk{t: t, front: front, got: make(chan string, 100)}
-	c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := c.session.Close(ctx); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return c
+	return talkTo(t, newFrontWith(t, cfg, proxy.Options{Trust: trust}))
 }
 
 func project(shown ...string) *config.Untrusted {

@@ -43,6 +43,11 @@ func dial(t *testing.T, open bool, servers map[string]*mcptest.Server) *talk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return talkTo(t, front)
+}
+
+// talkTo connects a client to a front, which is closed at the end.
+func talkTo(t *testing.T, front *proxy.Proxy) *talk {
 	c := &talk{t: t, front: front, got: make(chan string, 10000)}
 	c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
 	t.Cleanup(func() {
@@ -51,6 +56,7 @@ func dial(t *testing.T, open bool, servers map[string]*mcptest.Server) *talk {
 		if err := c.session.Close(ctx); err != nil {
 			t.Errorf("Close: %v", err)
 		}
+		_ = front.Close()
 	})
 	return c
 }

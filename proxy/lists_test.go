@@ -19,14 +19,10 @@ func TestNewsOfAListThatIsAwaited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := filepath.Join(t.TempDir(), "gate")
-				front := newFrontWith(t, readConfig(t, fmt.Sprintf(`{"openTimeout":"10s","toolboxes":{
+				c := talkTo(t, newFrontWith(t, readConfig(t, fmt.Sprintf(`{"openTimeout":"10s","toolboxes":{
 					"late":{"open":true,"mcpServers":{"s":{"command":"inside","args":["tools=x", %q]}}},
 					"never":{"open":true,"mcpServers":{"s":{"command":"inside","args":["silent=initialize"]}}},
-					"other":{"mcpServers":{"s":{"command":"inside","args":["tools=z"]}}}}}`, "gate="+gate)), proxy.Options{})
-				defer front.Close()
-				c := &talk{t: t, front: front, got: make(chan string, 1000)}
-				c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
-				defer c.session.Close(t.Context())
+					"other":{"mcpServers":{"s":{"command":"inside","args":["tools=z"]}}}}}`, "gate="+gate)), proxy.Options{}))
 				c.initialize()
 				time.Sleep(5 * time.Second)
 				c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

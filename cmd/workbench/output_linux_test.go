@@ -16,7 +16,6 @@ func TestOutputIsLost(t *testing.T) {
 	for name, text := range map[string]string{
 		"workbench-config.json": `{"toolboxes":{"one":{"mcpServers":{"a":{"builtin":"workflow"}}}}}`,
 		"client.json":           `{"mcpServers":{"b":{"command":"x"}}}`,
-		"w.yaml":                "id: w\nname: W\nsteps: {}\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ func asking(do func(context.Context, *page.Query, *asked) (any, error)) func(con
 	return func(ctx context.Context, q *page.Query) (any, error) {
 		var a asked
 		if err := json.Unmarshal(q.Body, &a); err != nil {
-			return nil, fmt.Errorf("the request is not understood: %w", err)
+			return nil, fmt.Errorf("the request is not understood: %w", foreign.NewError(err))
 		}
 		return do(ctx, q, &a)
 	}

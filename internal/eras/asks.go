@@ -3,6 +3,7 @@ package eras
 import (
 	"fmt"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -21,10 +22,10 @@ func Question(raw []byte, in wire.Span) (method string, params []byte, err error
 		return "", nil, err
 	}
 	if method, _ = wire.Unquote(raw[out[0].Start:out[0].End]); !Asks(method) {
-		return "", nil, fmt.Errorf("its method is %.100q", method)
+		return "", nil, fmt.Errorf("its method is %q", foreign.NewName(method))
 	}
 	if out[1].Present() && !isObject(raw, out[1]) {
-		return "", nil, fmt.Errorf("the params of %s are not an object", method)
+		return "", nil, fmt.Errorf("the params of %s are not an object", foreign.NewName(method))
 	}
 	return method, raw[out[1].Start:out[1].End], nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/slots"
@@ -115,7 +116,7 @@ func (m *Memory) read() (document, error) {
 	}
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return document{}, fmt.Errorf("%s: %w", m.path, err)
+		return document{}, fmt.Errorf("%s: %w", m.path, foreign.NewError(err))
 	}
 	if doc.Version != version {
 		return document{}, fmt.Errorf("%s: it is of version %d, want %d", m.path, doc.Version, version)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
@@ -70,7 +71,7 @@ func readVectors(data []byte, count int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, err
+		return nil, foreign.NewError(err)
 	}
 	vectors := make([][]float32, count)
 	for _, d := range answer.Data {

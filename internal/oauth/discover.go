@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // resourceMetadata is what a server says of itself (RFC 9728, section 2).
@@ -213,7 +215,7 @@ func (a *places) fetch(ctx context.Context, address string, to any) error {
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("%s: not the JSON that it should be: %w", address, err)
+		return fmt.Errorf("%s: not the JSON that it should be: %w", address, foreign.NewError(err))
 	}
 	return nil
 }

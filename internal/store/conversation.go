@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func scanConversation(row interface{ Scan(...any) error }) (principal string, c 
 	if sum != checksum(principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body) {
 		err = errors.New("does not match its checksum")
 	} else if err = json.Unmarshal(body, &b); err != nil {
-		err = fmt.Errorf("cannot be read: %w", err)
+		err = fmt.Errorf("cannot be read: %w", foreign.NewError(err))
 	}
 	if err != nil {
 		c.Damaged = true

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // maxLine is the longest line that Import reads, in bytes.
@@ -127,7 +129,7 @@ func (i *importer) next() (transferLine, error) {
 	}
 	i.size += len(text)
 	if err := json.Unmarshal(text, &line); err != nil {
-		return line, &InvalidError{"want a line of JSON: " + err.Error()}
+		return line, &InvalidError{"want a line of JSON: " + foreign.NewError(err).Error()}
 	}
 	if i.principal != "" {
 		line.hand(i.principal)

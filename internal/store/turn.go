@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Turn is one request of a conversation and what came of it.
@@ -69,7 +71,7 @@ func scanTurn(row interface{ Scan(...any) error }, principal string, front ...an
 	}
 	if err := json.Unmarshal(body, &r.turn); err != nil {
 		r.turn = damaged
-		return r, &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q cannot be read: %w", r.seq, r.conversation, err)}
+		return r, &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q cannot be read: %w", r.seq, r.conversation, foreign.NewError(err))}
 	}
 	return r, nil
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/slots"
@@ -165,7 +166,7 @@ func (f *File) read() (kept, fs.FileInfo, error) {
 	d.DisallowUnknownFields() // what is not understood may be a limit
 	switch err := d.Decode(&k); {
 	case err != nil:
-		return none, info, fmt.Errorf("the tokens in %s cannot be read: %w; correct the file, or remove it and make new tokens", f.path, err)
+		return none, info, fmt.Errorf("the tokens in %s cannot be read: %w; correct the file, or remove it and make new tokens", f.path, foreign.NewError(err))
 	case k.Version != version:
 		return none, info, fmt.Errorf("the tokens in %s have version %d, this workbench knows version %d: use the workbench that made it", f.path, k.Version, version)
 	}

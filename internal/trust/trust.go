@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
@@ -68,7 +69,7 @@ func (s *Store) read(file string) (e Entry, err error) {
 	data, _, err := openfile.ReadTrusted(file, maxEntry)
 	if err == nil {
 		if err = json.Unmarshal(data, &e); err != nil {
-			err = fmt.Errorf("%s: %w (remove it)", file, err)
+			err = fmt.Errorf("%s: %w (remove it)", file, foreign.NewError(err))
 		}
 	}
 	return e, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
@@ -40,7 +41,7 @@ func (a *Agent) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv
 		return t.work()
 	}
 	if err := json.Unmarshal(r.State, &t.state); err != nil {
-		return nil, fmt.Errorf("what the agent was doing cannot be read, so that it cannot go on; say again what you want: %w", err)
+		return nil, fmt.Errorf("what the agent was doing cannot be read, so that it cannot go on; say again what you want: %w", foreign.NewError(err))
 	}
 	if err := t.resume(r.Query); err != nil {
 		return t.broken(err)

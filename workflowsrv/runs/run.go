@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
@@ -121,13 +122,13 @@ func (r *Run) read(kept store.Run, raw []json.RawMessage) error {
 	for _, text := range raw {
 		var e Event
 		if err := json.Unmarshal(text, &e); err != nil {
-			return fmt.Errorf("run %s, event %d: %w", r.ID, len(r.Events)+1, err)
+			return fmt.Errorf("run %s, event %d: %w", r.ID, len(r.Events)+1, foreign.NewError(err))
 		}
 		r.add(e)
 	}
 	r.Digest, r.Updated, r.Held, r.Head = kept.Digest, kept.Updated, kept.Held, Head{}
 	if err := json.Unmarshal(kept.Head, &r.Head); err != nil {
-		return fmt.Errorf("run %s: %w", r.ID, err)
+		return fmt.Errorf("run %s: %w", r.ID, foreign.NewError(err))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -80,7 +81,7 @@ func Import(ctx context.Context, log Log, in io.Reader, user string) (kept, left
 func importOne(ctx context.Context, log Log, line []byte, user string) error {
 	var in record
 	if err := json.Unmarshal(line, &in); err != nil {
-		return &store.InvalidError{What: "want a line of JSON as export writes it: " + err.Error()}
+		return &store.InvalidError{What: "want a line of JSON as export writes it: " + foreign.NewError(err).Error()}
 	}
 	if in.Run == "" || len(in.Events) == 0 || len(in.Definition) == 0 {
 		return &store.InvalidError{What: "want a run with its definition and events, as export writes them"}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/argument"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -357,10 +358,7 @@ func argumentObject(ctx context.Context, e *opening.Environment, arg string) ([]
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
-		fault := fmt.Errorf("the arguments %s are not a JSON object", from)
-		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
-			fault = fmt.Errorf("%w: %w", fault, err)
-		}
+		fault := fmt.Errorf("the arguments %s are not a JSON object: %w", from, foreign.NewError(err))
 		return nil, cli.Usage(cli.Hint(fault, "write '{\"key\": \"value\"}' or key=value"))
 	}
 	if object == nil {

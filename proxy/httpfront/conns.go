@@ -3,6 +3,7 @@ package httpfront
 import (
 	"container/list"
 	"context"
+	"io"
 	"net"
 	"sync"
 )
@@ -12,6 +13,7 @@ import (
 // newest, so that connections that say nothing keep nobody out.
 type limitedListener struct {
 	net.Listener
+	misled func(from string) // hears of a client that speaks TLS to a port without it; nil for a port with TLS
 	room   chan struct{}
 	closed chan struct{}
 	once   sync.Once
@@ -22,9 +24,10 @@ type limitedListener struct {
 	strangers map[string]*list.List // of *limitedConn, the oldest first, by address
 }
 
-func limitConns(ln net.Listener, n int) net.Listener {
+func limitConns(ln net.Listener, n int, misled func(from string)) net.Listener {
 	return &limitedListener{
 		Listener:  ln,
+		misled:    misled,
 		room:      make(chan struct{}, n),
 		closed:    make(chan struct{}),
 		most:      max(n/10, min(n, 100)),
@@ -104,13 +107,36 @@ func (l *limitedListener) Close() (err error) {
 
 type limitedConn struct {
 	net.Conn
-	l    *limitedListener
-	once sync.Once
+	l     *limitedListener
+	once  sync.Once
+	begun bool // something was read
 
 	// Guarded by l.mu.
 	from     string // its address
 	stranger *list.Element
 }
+
+// handshake is the first byte of a client that speaks TLS (RFC 8446, section 5.1), and of no request of HTTP.
+const handshake = 0x16
+
+// Read implements net.Conn. To net/http the first message of TLS looks like a request whose end is to come, for which it
+// waits; the client is told at once, in the way from which it knows what it has met.
+func (c *limitedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.begun || n == 0 {
+		return n, err
+	}
+	c.begun = true
+	if p[0] != handshake || c.l.misled == nil {
+		return n, err
+	}
+	c.l.misled(c.from)
+	_, _ = io.WriteString(c.Conn, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"+spokeTLS+"\n")
+	return 0, io.EOF
+}
+
+// spokeTLS is what a client is told that speaks TLS to a port without it.
+const spokeTLS = "this address is served without TLS: its URL begins with http:// and not with https://"
 
 // known says that somebody was let in on the connection.
 func (c *limitedConn) known() {

@@ -26,9 +26,10 @@ const (
 // the drain time at most, subscriptions are ended with their last message, and so are the sessions with their servers.
 // It returns nil after that, and the cause if listening fails.
 func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
-	ln = limitConns(ln, f.opts.MaxConns)
 	if f.opts.TLS != nil {
-		ln = tls.NewListener(ln, f.opts.TLS)
+		ln = tls.NewListener(limitConns(ln, f.opts.MaxConns, nil), f.opts.TLS)
+	} else {
+		ln = limitConns(ln, f.opts.MaxConns, f.visitors.log.misled)
 	}
 	srv := &http.Server{
 		Handler:           f,

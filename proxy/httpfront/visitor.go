@@ -48,9 +48,15 @@ const loggedRefusals = 10
 
 // note logs one for a token, a right, a host or an origin; other requests are no attempt to get in.
 func (n *refusals) note(address string, r *http.Request, status int, why string) {
-	if status != http.StatusUnauthorized && status != http.StatusForbidden {
-		return
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		n.tell(why, fmt.Sprintf("%d to %s %s at %s from %s", status, foreign.NewName(r.Method), shownPath(r), foreign.NewName(r.Host), address))
 	}
+}
+
+// misled logs one that spoke TLS to a port without it.
+func (n *refusals) misled(address string) { n.tell(spokeTLS, "https from "+address) }
+
+func (n *refusals) tell(why, what string) {
 	n.mu.Lock()
 	missed := 0
 	if now := time.Now(); now.Sub(n.from) > time.Minute {
@@ -62,8 +68,7 @@ func (n *refusals) note(address string, r *http.Request, status int, why string)
 	if over {
 		return
 	}
-	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(why).String())).
-		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", status, foreign.NewName(r.Method), shownPath(r), foreign.NewName(r.Host), address))
+	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(why).String())).Str(logkey.Detail, what)
 	if missed > 0 {
 		line.Int(logkey.Dropped, missed)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -91,6 +92,24 @@ func TestRefusalsInTheLog(t *testing.T) {
 		!strings.Contains(got, `"detail":"401 to POST /mcp at 127.0.0.1`) {
 		t.Errorf("got %d lines, want %d: %s", n, httpfront.LoggedRefusals, got)
 	}
+}
+
+// A client that was given https in place of http is told at once, in a way that it understands, and the log says it.
+func TestSpeaksTLS(t *testing.T) {
+	var log syncBuffer
+	w := newWeb(t, `{"toolboxes": {}}`, webOptions{log: &log})
+	began := time.Now()
+	res, err := http.Get("https://" + w.address)
+	if err == nil {
+		_ = res.Body.Close()
+		t.Fatal("https was answered by a port without TLS")
+	}
+	if took := time.Since(began); !strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") || took > 5*time.Second {
+		t.Errorf("got %v after %v, want at once that the server speaks HTTP", err, took)
+	}
+	waitFor(t, "a line of the log", func() bool {
+		return strings.Contains(log.String(), `"err":"this address is served without TLS: its URL begins with http:// and not with https://","detail":"https from 127.0.0.1"`)
+	})
 }
 
 // A call that somebody makes within, for a request over HTTP, is told with the address of that.

@@ -9,13 +9,14 @@ import (
 
 // An UnknownToolboxError says that a configuration has no toolbox of that name.
 type UnknownToolboxError struct {
-	Name  string
-	Known []string // the toolboxes that there are
+	Name    string
+	Known   []string // the toolboxes that there are
+	BuiltIn bool     // no configuration file is in use
 }
 
 // UnknownToolbox returns the error for a name that no toolbox has.
 func (c *Config) UnknownToolbox(name string) error {
-	e := &UnknownToolboxError{Name: name}
+	e := &UnknownToolboxError{Name: name, BuiltIn: c.Path == ""}
 	for _, t := range c.Toolboxes {
 		e.Known = append(e.Known, t.Name)
 	}
@@ -27,6 +28,9 @@ func (e *UnknownToolboxError) Error() string { return fmt.Sprintf("there is no t
 // Hint says which toolbox may be meant.
 func (e *UnknownToolboxError) Hint() string {
 	known := strings.Join(e.Known, ", ")
+	if e.BuiltIn {
+		return "no configuration file is in use, so there is only " + known + "; --config names a file"
+	}
 	if near := nearest.Names(e.Name, e.Known, 1); near != nil {
 		return fmt.Sprintf("did you mean %q? The toolboxes are: %s", near[0], known)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 )
 
@@ -101,17 +99,9 @@ func checkToken(e *cli.Environment, t *tokens.Token) error {
 	if issuer := cfg.HTTP.JWT.Issuer; issuer != "" && strings.HasSuffix(t.Principal, "@"+issuer) {
 		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is a user of the issuer in the configuration, and only the issuer gives out tokens for its users", t.Principal), "give another name"))
 	}
-	var known []string
-	for _, box := range cfg.Toolboxes {
-		known = append(known, box.Name)
-	}
 	for _, name := range t.Toolboxes {
-		if !slices.Contains(known, name) {
-			hint := "the configuration has " + strings.Join(known, ", ")
-			if near := nearest.Names(name, known, 1); near != nil {
-				hint = fmt.Sprintf("did you mean %q?", near[0])
-			}
-			return cli.Usage(cli.Hint(fmt.Errorf("--toolbox: there is no toolbox %q", name), hint))
+		if _, ok := cfg.Toolbox(name); !ok {
+			return cli.Advised(fmt.Errorf("--toolbox: %w", cfg.UnknownToolbox(name)))
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func newSession(p *Proxy, of *Client) *Session {
 	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	begin := s.work.begin
-	s.line = newLine(of.Send, of.Behind, begin)
+	s.line = newLine(of.Send, begin)
+	s.line.throttle(of.Behind, of.Unread)
 	s.profile = newProfile(opts.Clients, begin)
 	s.log = loggerOf(opts.Logger, s.number, s.profile)
 	s.requests = newRequests(s.account, &p.buffers)

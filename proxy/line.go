@@ -12,8 +12,8 @@ import (
 )
 
 // A client that does not keep up is sent no more of what it can do without, which is what has no reply. News of
-// resources are sent once when it has caught up. Replies and questions wait where servers are read, for a client on
-// standard input and output (toolbox.Options.Unread); one over HTTP is cut off.
+// resources are sent once when it has caught up. Replies wait where servers are read (toolbox.Options.Unread), and so do
+// questions to a client on standard input and output; a stream over HTTP is cut off.
 
 // maxArrears bounds the news of a server that a client gets when it has caught up.
 const maxArrears = 1000
@@ -45,8 +45,8 @@ type arrear struct {
 // size is what the server's account is charged for it.
 func (n *arrear) size() int { return len(n.msg) + account.Each }
 
-func newLine(send func([]byte), far func() bool, begin func(func(context.Context))) *line {
-	return &line{send: send, far: far, begin: begin, arrears: make(map[arrear]struct{}), owed: make(map[*toolbox.Server]int)}
+func newLine(send func([]byte), begin func(func(context.Context))) *line {
+	return &line{send: send, begin: begin, arrears: make(map[arrear]struct{}), owed: make(map[*toolbox.Server]int)}
 }
 
 // throttle says how far behind the client is.

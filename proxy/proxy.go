@@ -98,6 +98,9 @@ type Client struct {
 	Send func(msg []byte)
 	// Behind reports whether the client has much of that still to read. nil means that it never has.
 	Behind func() bool
+	// Unread is the account of what the client has not read; the servers that are its own are read as it allows. nil
+	// means that they do not wait.
+	Unread *account.Account
 	// Pace is asked before each call that a script of the client makes; an error refuses it. nil means that none is.
 	// The client's own requests are bounded by whoever takes them.
 	Pace func() error

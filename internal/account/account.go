@@ -9,6 +9,7 @@
 //	                                                                      reply is replaced by an error
 //	Client   requests in progress, subscriptions                          refused
 //	User     the same of all clients of one user together                 refused
+//	Bodies   the bodies of requests that a user is sending over HTTP      they wait for one another, then are refused
 //	Unread   what one client has not read                                 what has no reply is left out; for the rest
 //	                                                                      the servers of the client are not read
 //
@@ -27,6 +28,7 @@ const (
 	Lists  = Server / 2 // the share of a server's account that its lists may have
 	Client = 4 << 20
 	User   = 64 << 20
+	Bodies = 32 << 20
 	Unread = 8 << 20
 )
 

@@ -114,6 +114,9 @@ const (
 	// request.
 	writeTime = 30 * time.Second
 	bodyTime  = 30 * time.Second
+	// maxEntry is how long the request of a browser may be that was not let in yet, in bytes: a credential, which as a
+	// header of a request would have as much room.
+	maxEntry = 32 << 10
 )
 
 // policy lets the page load nothing but its own files, run no script that stands in a document or is made of text, and
@@ -193,7 +196,7 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 		fail(w, http.StatusForbidden, why)
 		return
 	}
-	body, ok := p.body(w, r)
+	body, ok := p.body(w, r, s.viewer.Name)
 	if ok {
 		p.act(w, r, s, action, body)
 	}
@@ -210,7 +213,7 @@ func (p *Page) find(r *http.Request) (string, *session) {
 
 // enter lets a viewer in.
 func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
-	body, ok := p.body(w, r)
+	body, ok := p.body(w, r, "")
 	if !ok {
 		return
 	}
@@ -258,9 +261,13 @@ func cookieName(r *http.Request) string {
 	return "workbench-ui"
 }
 
-// body reads the body of a request.
-func (p *Page) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	body, err := reqbody.Read(w, r, nil, p.opts.MaxBody, bodyTime)
+// body reads the body of a request of somebody; "" is a browser that was not let in yet.
+func (p *Page) body(w http.ResponseWriter, r *http.Request, user string) ([]byte, bool) {
+	most := p.opts.MaxBody
+	if user == "" {
+		most = maxEntry
+	}
+	body, err := reqbody.Read(w, r, user, nil, most, bodyTime)
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		fail(w, err.Status, err.Error())

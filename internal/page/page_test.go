@@ -77,3 +77,16 @@ func TestClose(t *testing.T) {
 		t.Errorf("who called was told %q, want its answer", got)
 	}
 }
+
+// A browser that was not let in yet may say no more than who it is.
+func TestLongEntry(t *testing.T) {
+	p := page.New(page.Options{Enter: func(context.Context, string) (page.Viewer, error) { return page.Viewer{}, nil }})
+	defer p.Close()
+	r := httptest.NewRequest("POST", "/ui/api/enter", strings.NewReader(`{"credential":"`+strings.Repeat("x", 40_000)+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %d %s, want 413", w.Code, w.Body)
+	}
+}

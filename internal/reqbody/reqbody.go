@@ -3,17 +3,21 @@
 package reqbody
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
 )
 
 // Error is why a body was not read.
 type Error struct {
-	Status int // of HTTP: 413, 408 or 400
+	Status int // of HTTP: 413, 408, 429 or 400
 	text   string
 }
 
@@ -22,6 +26,7 @@ func (e *Error) Error() string { return e.text }
 var (
 	errLong   = &Error{http.StatusRequestEntityTooLarge, "the body is too long"}
 	errLate   = &Error{http.StatusRequestTimeout, "the body did not arrive in time"}
+	errBusy   = &Error{http.StatusTooManyRequests, "this user sends more at a time than is taken; try again when the other requests are sent"}
 	errBroken = &Error{http.StatusBadRequest, "the body ends too early, or is not what its headers say"}
 )
 
@@ -33,15 +38,83 @@ func Await(w http.ResponseWriter, r *http.Request, patience time.Duration) {
 	}
 }
 
-// Read appends the body of a request to buf. What it returns is of use also beside an error, as what was read.
-func Read(w http.ResponseWriter, r *http.Request, buf []byte, most int, patience time.Duration) ([]byte, *Error) {
+// free is how much of a body nobody is charged for: most requests have less, and are read without a look at who sends
+// them.
+const free = 4 << 10
+
+// shares are the bodies that are being read in this process, beyond what is free, by the users who send them. Whoever
+// sends many long bodies slowly waits for the first of them before more are read, and has nobody else wait.
+var shares = struct {
+	mu sync.Mutex
+	of map[string]*share
+}{of: make(map[string]*share)}
+
+type share struct {
+	*account.Account
+	bodies int
+}
+
+// Read appends the body of a request to buf, which a user sends: "" is a user who is not known, and has to be given
+// little. What it returns is of use also beside an error, as what was read. The time is patience for all of it, and for
+// the wait for the other bodies of the user besides.
+func Read(w http.ResponseWriter, r *http.Request, user string, buf []byte, most int, patience time.Duration) ([]byte, *Error) {
 	if r.ContentLength > int64(most) {
 		return buf, errLong
 	}
+	whole := most // what is to be room for; of a body in chunks nobody knows the length
+	if r.ContentLength >= 0 {
+		whole = int(r.ContentLength)
+	}
+	if user == "" || whole <= free {
+		return read(w, r, buf, most, whole, patience)
+	}
+	done, ok := reserve(r.Context(), user, whole, patience)
+	if !ok {
+		return buf, errBusy
+	}
+	defer done()
+	return read(w, r, buf, most, whole, patience)
+}
+
+// reserve waits for room for a body of so many bytes, which done gives back.
+func reserve(ctx context.Context, user string, n int, patience time.Duration) (done func(), ok bool) {
+	shares.mu.Lock()
+	s := shares.of[user]
+	if s == nil {
+		s = &share{Account: account.New(account.Bodies, nil)}
+		shares.of[user] = s
+	}
+	s.bodies++
+	shares.mu.Unlock()
+	if ok = s.TryAwait(n); !ok {
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		ok = s.Await(n, waiting.Done())
+		cancel()
+	}
+	done = func() {
+		if ok {
+			s.Credit(n)
+		}
+		shares.mu.Lock()
+		defer shares.mu.Unlock()
+		if s.bodies--; s.bodies == 0 {
+			delete(shares.of, user)
+		}
+	}
+	if !ok {
+		done()
+	}
+	return done, ok
+}
+
+func read(w http.ResponseWriter, r *http.Request, buf []byte, most, whole int, patience time.Duration) ([]byte, *Error) {
 	Await(w, r, patience)
 	// With a byte to spare the end is seen without growing.
 	limit := len(buf) + most
-	buf = slices.Grow(buf, int(max(r.ContentLength, 511))+1)
+	if r.ContentLength < 0 {
+		whole = 511
+	}
+	buf = slices.Grow(buf, whole+1)
 	for {
 		n, err := r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

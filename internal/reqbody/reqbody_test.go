@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/reqbody"
 )
 
@@ -21,7 +22,7 @@ func TestRead(t *testing.T) {
 		if r.URL.Path == "/late" {
 			patience = 50 * time.Millisecond
 		}
-		body, err := reqbody.Read(w, r, []byte("x"), most, patience)
+		body, err := reqbody.Read(w, r, "", []byte("x"), most, patience)
 		if err != nil {
 			http.Error(w, err.Error(), err.Status)
 			return
@@ -61,5 +62,65 @@ func TestRead(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A user who sends long bodies slowly waits for them, and nobody else does. What waits for too long is refused.
+func TestBodiesOfOneUser(t *testing.T) {
+	const long = account.Bodies/2 + 1
+	patience := make(chan time.Duration, 10)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := reqbody.Read(w, r, t.Name()+r.URL.Path, nil, long, <-patience)
+		if err != nil {
+			http.Error(w, err.Error(), err.Status)
+			return
+		}
+		fmt.Fprint(w, len(body))
+	}))
+	defer srv.Close()
+	send := func(user string, n int, wait time.Duration) (body io.WriteCloser, status chan int) {
+		patience <- wait
+		r, w := io.Pipe()
+		status = make(chan int, 1)
+		go func() {
+			req, err := http.NewRequest(http.MethodPost, srv.URL+"/"+user, r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.ContentLength = int64(n)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = resp.Body.Close()
+			status <- resp.StatusCode
+		}()
+		return w, status
+	}
+	finish := func(w io.WriteCloser, n int) {
+		_, _ = w.Write(make([]byte, n))
+		_ = w.Close()
+	}
+	first, firstEnds := send("a", long, time.Minute)
+	_, _ = first.Write([]byte("x")) // it is being read
+	if _, refused := send("a", long, 50*time.Millisecond); <-refused != http.StatusTooManyRequests {
+		t.Error("a second long body was read beside the first")
+	}
+	for user, n := range map[string]int{"a": 4 << 10, "b": long} {
+		body, ends := send(user, n, time.Minute)
+		finish(body, n)
+		if got := <-ends; got != http.StatusOK {
+			t.Errorf("%d bytes of %s beside it: got %d, want 200", n, user, got)
+		}
+	}
+	second, secondEnds := send("a", long, time.Minute)
+	finish(first, long-1)
+	finish(second, long)
+	for _, ends := range []chan int{firstEnds, secondEnds} {
+		if got := <-ends; got != http.StatusOK {
+			t.Errorf("got %d, want 200", got)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type client struct {
 	party   party    // who alone finds the client
 	id      string   // what the legacy client shows; "" in the modern era
 	streams *streams // nil in the modern era
+	debt    *debt
 
 	// Guarded by clients.mu.
 	users int // requests being served
@@ -121,9 +122,10 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 	if no != nil {
 		return nil, no
 	}
-	streams := newStreams()
-	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Send: streams.standing.add, Behind: streams.standing.behind, Pace: cs.pace.of(v.Name)})
-	return &client{Session: session, party: v.party(), users: 1, streams: streams}, nil
+	debt := newDebt(who.account)
+	streams := newStreams(debt)
+	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Send: streams.standing.add, Behind: streams.standing.behind, Pace: cs.pace.of(v.Name)})
+	return &client{Session: session, party: v.party(), users: 1, streams: streams, debt: debt}, nil
 }
 
 // register gives the client a session id and lets it be found by that. It reports false if it is too late.
@@ -183,7 +185,8 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		c = &client{party: at, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Many: true, Send: func([]byte) {}, Pace: cs.pace.of(v.Name)})}
+		debt := newDebt(who.account)
+		c = &client{party: at, debt: debt, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Many: true, Send: func([]byte) {}, Pace: cs.pace.of(v.Name)})}
 		cs.modern[at] = c
 	}
 	c.users++

@@ -73,7 +73,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, v visit) *refusa
 	}
 	p := newPost(v, &e.buffers)
 	defer p.handled()
-	if no := e.readBody(w, r, p.body); no != nil {
+	if no := e.readBody(w, r, v.Name, p.body); no != nil {
 		return no
 	}
 	no := e.receive(w, r, p)
@@ -148,14 +148,16 @@ func checkPost(r *http.Request) *refusal {
 	return nil
 }
 
-// readBody reads the whole body into buf, within the limits of size and time.
-func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *refusal {
-	body, err := reqbody.Read(w, r, (*buf)[:0], e.maxBody, bodyTime)
+// readBody reads the whole body, which a user sends, into buf, within the limits of size and time.
+func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request, user string, buf *[]byte) *refusal {
+	body, err := reqbody.Read(w, r, user, (*buf)[:0], e.maxBody, bodyTime)
 	switch *buf = body; {
 	case err == nil:
 		return nil
 	case err.Status == http.StatusRequestEntityTooLarge:
 		return refuse(err.Status, "the message is too long (workbench serve --max-body allows more)")
+	case err.Status == http.StatusTooManyRequests:
+		return refuse(err.Status, err.Error()).later("1")
 	}
 	return refuse(err.Status, err.Error())
 }
@@ -188,7 +190,7 @@ func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post
 			}
 		}
 	}
-	p.listens = x.MethodName == "subscriptions/listen"
+	p.listens, p.debt = x.MethodName == "subscriptions/listen", c.debt
 	scope := e.scopes.Add(1)
 	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, scope)
@@ -238,7 +240,7 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x
 		return nil
 	}
 	// Clients of earlier revisions would take the empty event for a message.
-	p.streams, p.prime = c.streams, c.Revision() >= mcp.ProtocolVersion20251125
+	p.streams, p.debt, p.prime = c.streams, c.debt, c.Revision() >= mcp.ProtocolVersion20251125
 	c.Prepare(context.WithoutCancel(r.Context()), x.MethodName)
 	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, 0)

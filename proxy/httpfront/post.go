@@ -23,13 +23,14 @@ type post struct {
 	id       []byte      // of the request
 	closing  func() bool // whether the program ends
 	streams  *streams    // nil in the modern era
+	debt     *debt
 	prime    bool
 	listens  bool // it lasts until somebody ends it; a call is finished that was let in
 	reader   reader
 
 	mu     sync.Mutex
 	stream *stream // nil until a message comes before the reply
-	reply  *[]byte // where there is no stream, the reply
+	reply  *[]byte // where there is no stream, the reply, for which debt is charged
 	over   bool
 	left   bool // the client is gone
 }
@@ -84,6 +85,11 @@ func (p *post) Finish(reply []byte) {
 		}
 	case p.left:
 	case reply != nil:
+		if !p.debt.keep(len(reply)) {
+			reply = leftOut(reply)
+			p.debt.keep(len(reply))
+		}
+		p.debt.answer(len(reply))
 		p.reply = p.buffers.Get()
 		*p.reply = append(*p.reply, reply...)
 		fallthrough
@@ -105,7 +111,7 @@ func (p *post) upgradeLocked() *stream {
 		if p.streams != nil {
 			p.stream = p.streams.open(p.prime)
 		} else {
-			p.stream = new(stream)
+			p.stream = &stream{debt: p.debt}
 		}
 		p.stream.attach(&p.reader, 0)
 	}
@@ -140,10 +146,20 @@ func (p *post) respond(w http.ResponseWriter, r *http.Request, life *pulse, stay
 	p.left = st == nil && !over
 	p.mu.Unlock()
 	switch {
-	case st != nil && st.serve(r.Context(), w, &p.reader, life.every, stays):
-		return responseWhole
+	case st != nil:
+		whole := st.serve(r.Context(), w, &p.reader, life.every, stays)
+		if p.streams == nil {
+			st.leave()
+		}
+		if whole {
+			return responseWhole
+		}
 	case reply != nil:
-		defer p.buffers.Put(reply)
+		defer func() {
+			p.debt.answer(-len(*reply))
+			p.debt.drop(len(*reply))
+			p.buffers.Put(reply)
+		}()
 		head := w.Header()
 		head.Set("Content-Type", "application/json")
 		if len(*reply) > 2000 { // net/http counts a short one itself
@@ -152,9 +168,14 @@ func (p *post) respond(w http.ResponseWriter, r *http.Request, life *pulse, stay
 		if p.streams == nil {
 			w.WriteHeader(replyStatus(*reply))
 		}
-		_, _ = w.Write(*reply) // an error says that nobody reads it
+		// An error says that nobody reads it.
+		if len(*reply) > maxWrite {
+			_ = write(w, http.NewResponseController(w), *reply)
+		} else {
+			_, _ = w.Write(*reply)
+		}
 		return responseWhole
-	case st == nil && over:
+	case over:
 		return responseNone
 	}
 	return responseBroken

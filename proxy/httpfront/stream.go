@@ -3,6 +3,7 @@ package httpfront
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,13 +31,16 @@ type stream struct {
 	ids      bool   // events have ids and are kept for a while
 	prime    bool   // begin with an event that has an id and nothing else
 	standing bool   // belongs to no request, and never ends before the session
+	debt     *debt  // is charged for events
 
 	mu      sync.Mutex
 	events  []event
-	size    int // bytes in events
+	size    int // bytes in events, for which debt is charged
+	owed    int // of these, what the reader is still to be written
 	last    uint64
 	given   uint64 // the last event that was written to some reader
 	over    bool
+	left    bool // nobody comes back for it
 	dropped int
 	reader  *reader
 }
@@ -50,6 +54,7 @@ type event struct {
 type reader struct {
 	wake chan struct{} // has room for one
 	at   uint64        // the last event that it was given
+	done uint64        // the last one that was written: those between are being written
 }
 
 func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
@@ -71,7 +76,11 @@ func (st *stream) add(msg []byte) {
 	if st.standing && isListChanged(msg) && st.awaitsLocked(msg) {
 		return // the client has not heard of the last change
 	}
-	st.appendLocked(oneLine(msg))
+	msg = oneLine(msg)
+	if !st.appendLocked(msg) {
+		st.dropped++
+		st.cutLocked()
+	}
 }
 
 // behind reports whether so much is unread that the reader may be cut off for what is still to come. For one that is
@@ -91,7 +100,9 @@ func (st *stream) end(msg []byte) {
 	}
 	st.over = true
 	if msg != nil {
-		st.appendLocked(oneLine(msg))
+		if msg = oneLine(msg); !st.appendLocked(msg) {
+			st.appendLocked(leftOut(msg))
+		}
 	} else if st.reader != nil {
 		st.reader.signal()
 	}
@@ -105,38 +116,87 @@ func oneLine(msg []byte) []byte {
 	return bytes.Clone(msg)
 }
 
-func (st *stream) appendLocked(msg []byte) {
+// appendLocked appends a message; it reports false if that is not to be kept.
+func (st *stream) appendLocked(msg []byte) bool {
+	if st.left && st.reader == nil {
+		return true
+	}
+	if !st.debt.keep(len(msg)) {
+		return false
+	}
 	st.last++
 	st.events = append(st.events, event{st.last, msg})
 	st.size += len(msg)
 	if st.reader != nil {
-		if st.size-len(msg) > maxUnread && st.events[0].seq > st.reader.at {
-			old := st.reader
-			st.reader = nil // it is too slow
-			old.signal()
+		st.oweLocked(len(msg))
+		if st.size-len(msg) > maxUnread && st.events[0].seq > st.reader.done {
+			st.cutLocked()
 		} else {
 			st.reader.signal()
 		}
 	}
 	st.trimLocked()
+	return true
 }
 
-// trimLocked drops the oldest events beyond what is kept, but none that its reader is still to be given, and never the
+// cutLocked lets go of a reader that is too slow.
+func (st *stream) cutLocked() {
+	if old := st.reader; old != nil {
+		st.loseLocked()
+		old.signal()
+	}
+}
+
+// oweLocked notes that the reader is to be written so much more. Its servers wait for that, unless it is the standing
+// stream, on which nobody waits for a reply.
+func (st *stream) oweLocked(n int) {
+	if !st.standing {
+		st.owed += n
+		st.debt.answer(n)
+	}
+}
+
+// loseLocked lets go of the reader.
+func (st *stream) loseLocked() {
+	st.reader = nil
+	st.oweLocked(-st.owed)
+	st.trimLocked()
+	if st.left {
+		st.emptyLocked()
+	}
+}
+
+// leave drops what is kept as soon as nobody reads it: nobody comes back for it.
+func (st *stream) leave() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.left = true
+	if st.reader == nil {
+		st.emptyLocked()
+	}
+}
+
+func (st *stream) emptyLocked() {
+	st.debt.drop(st.size)
+	st.events, st.size = nil, 0
+}
+
+// trimLocked drops the oldest events beyond what is kept, but none that its reader is still to be written, and never the
 // newest. News of changed lists that nobody has heard are moved to the end instead.
 func (st *stream) trimLocked() {
 	for len(st.events) > 1 && st.size > maxKept {
 		first := st.events[0]
 		unread := st.isUnreadLocked(first)
-		if st.reader != nil && unread {
+		if st.reader != nil && first.seq > st.reader.done {
 			return
 		}
-		st.events = st.events[1:]
-		st.size -= len(first.msg)
+		st.dropFirstLocked()
 		switch {
 		case st.standing && unread && isListChanged(first.msg):
 			st.last++
 			st.events = append(st.events, event{st.last, first.msg})
 			st.size += len(first.msg)
+			st.debt.keep(len(first.msg)) // which is brief
 		case unread:
 			st.dropped++
 		}
@@ -167,11 +227,33 @@ func (st *stream) unread() uint64 {
 	return st.given
 }
 
-// wrote takes note that a reader was written the events up to one.
-func (st *stream) wrote(last uint64) {
+// wrote takes note that rd was written the events up to one.
+func (st *stream) wrote(rd *reader, last uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.given = max(st.given, last)
+	if st.reader == rd {
+		for _, e := range st.events {
+			if e.seq > rd.done && e.seq <= last {
+				st.oweLocked(-len(e.msg))
+			}
+		}
+	}
+	rd.done = last
+	if st.ids {
+		st.trimLocked()
+		return
+	}
+	for len(st.events) > 0 && st.events[0].seq <= last {
+		st.dropFirstLocked()
+	}
+}
+
+func (st *stream) dropFirstLocked() {
+	n := len(st.events[0].msg)
+	st.events = st.events[1:]
+	st.size -= n
+	st.debt.drop(n)
 }
 
 // attach makes rd the one reader of the stream, from the event after the given one on. A connection that read it before
@@ -179,11 +261,17 @@ func (st *stream) wrote(last uint64) {
 func (st *stream) attach(rd *reader, after uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	rd.at = after
+	rd.at, rd.done = after, after
 	if st.reader != nil {
 		st.reader.signal()
 	}
 	st.reader = rd
+	st.oweLocked(-st.owed)
+	for _, e := range st.events {
+		if e.seq > after {
+			st.oweLocked(len(e.msg))
+		}
+	}
 	rd.signal()
 }
 
@@ -192,8 +280,7 @@ func (st *stream) detach(rd *reader) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.reader == rd {
-		st.reader = nil
-		st.trimLocked()
+		st.loseLocked()
 	}
 }
 
@@ -211,11 +298,6 @@ func (st *stream) take(rd *reader) (events []event, over, mine bool) {
 	}
 	events = st.events[i:len(st.events):len(st.events)]
 	rd.at = st.last
-	if !st.ids {
-		st.events, st.size = nil, 0
-	} else {
-		st.trimLocked()
-	}
 	return events, st.over, true
 }
 
@@ -257,7 +339,7 @@ func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, 
 			return false
 		}
 		if n := len(events); n > 0 {
-			st.wrote(events[n-1].seq)
+			st.wrote(rd, events[n-1].seq)
 		}
 		if over {
 			return true
@@ -280,6 +362,7 @@ type sse struct {
 	control *http.ResponseController
 	w       http.ResponseWriter
 	text    []byte // not written yet
+	err     error
 }
 
 // event adds an event with an id, by which the client may come back.
@@ -292,27 +375,46 @@ func (s *sse) event(stream, seq uint64, msg []byte) {
 
 func (s *sse) plain(msg []byte) {
 	s.text = append(s.text, "event: message\ndata: "...)
+	if len(msg) > maxWrite { // it is not copied
+		s.write(s.text)
+		s.write(msg)
+		s.text, msg = s.text[:0], nil
+	}
 	s.text = append(append(s.text, msg...), "\n\n"...)
+}
+
+func (s *sse) write(text []byte) {
+	if s.err == nil {
+		s.err = write(s.w, s.control, text)
+	}
 }
 
 // maxWrite is how many bytes are written before the client is given new time.
 const maxWrite = 256 << 10
 
-// send writes and flushes what was added. The first call flushes the header.
-func (s *sse) send() error {
-	for text := s.text; len(text) > 0; {
+// write writes text, as long as it is, with new time for each part.
+func write(w io.Writer, control *http.ResponseController, text []byte) error {
+	for len(text) > 0 {
 		part := text[:min(len(text), maxWrite)]
 		text = text[len(part):]
-		_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a connection of a test has none
-		if _, err := s.w.Write(part); err != nil {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime)) // a connection of a test has none
+		if _, err := w.Write(part); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// send writes and flushes what was added. The first call flushes the header.
+func (s *sse) send() error {
+	s.write(s.text)
 	s.text = s.text[:0]
 	if cap(s.text) > maxWrite {
 		s.text = nil
 	}
-	err := s.control.Flush()
-	_ = s.control.SetWriteDeadline(time.Time{})
-	return err
+	if s.err == nil {
+		s.err = s.control.Flush()
+		_ = s.control.SetWriteDeadline(time.Time{})
+	}
+	return s.err
 }

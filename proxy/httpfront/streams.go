@@ -13,15 +13,17 @@ const maxFinished = 16
 // streams are those of one legacy client.
 type streams struct {
 	standing *stream // what belongs to no request
+	debt     *debt
 
 	mu       sync.Mutex
+	over     bool // the session has ended
 	last     uint64
 	all      map[uint64]*stream // of requests
 	finished []*stream          // of these, the ended ones, oldest first
 }
 
-func newStreams() *streams {
-	return &streams{standing: &stream{ids: true, standing: true}, all: make(map[uint64]*stream)}
+func newStreams(debt *debt) *streams {
+	return &streams{standing: &stream{ids: true, standing: true, debt: debt}, debt: debt, all: make(map[uint64]*stream)}
 }
 
 // open makes the stream of one request.
@@ -29,7 +31,7 @@ func (ss *streams) open(prime bool) *stream {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	ss.last++
-	st := &stream{number: ss.last, ids: true, prime: prime}
+	st := &stream{number: ss.last, ids: true, prime: prime, debt: ss.debt}
 	ss.all[st.number] = st
 	return st
 }
@@ -38,6 +40,10 @@ func (ss *streams) open(prime bool) *stream {
 func (ss *streams) finish(st *stream) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
+	if ss.over {
+		st.leave()
+		return
+	}
 	ss.finished = append(ss.finished, st)
 	size := 0
 	for _, st := range ss.finished {
@@ -52,6 +58,7 @@ func (ss *streams) finish(st *stream) {
 		old.mu.Lock()
 		size -= old.size
 		old.mu.Unlock()
+		old.leave()
 	}
 }
 
@@ -76,6 +83,13 @@ func (ss *streams) resume(id string) (st *stream, after uint64, err error) {
 
 // end ends the standing stream, and with it all that is read; it returns how many messages nobody read.
 func (ss *streams) end() (missed int) {
+	ss.mu.Lock()
+	ss.over = true
+	for _, st := range ss.finished {
+		st.leave()
+	}
+	ss.mu.Unlock()
 	ss.standing.end(nil)
+	ss.standing.leave()
 	return ss.standing.missed()
 }

@@ -157,7 +157,7 @@ func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, 
 			return nil, faultf(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		}
 	}
-	body, err := reqbody.Read(w, r, nil, maxBody, bodyTime)
+	body, err := reqbody.Read(w, r, callerOf(r).who.Name, nil, maxBody, bodyTime)
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		return nil, faultf(err.Status, "%v (at most %d bytes)", err, maxBody)

@@ -7,20 +7,41 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"sync"
 
 	_ "image/gif" // is read, too
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Bounds of images: more than these pixels are not read, and none is shown with a longer side.
+// Bounds of images: those of one result that are read take this many bytes in all, and none is shown with a longer side.
 const (
-	mostPixels = 16 << 20
-	longSide   = 1024
+	mostBytes = 64 << 20
+	longSide  = 1024
 )
 
-// scaled gives an image of the content made smaller, or as it is where it is small or cannot be read.
-func scaled(raw []byte, it *item) []byte {
+// decoding is held while an image is in memory: of all results there is one at a time.
+var decoding sync.Mutex
+
+// sizeOf is how many bytes it takes at most to read an image: one that comes in several passes is there twice, or with
+// all the coefficients of its blocks.
+func sizeOf(data []byte, info image.Config, format string) int {
+	each := 4
+	if info.ColorModel == color.RGBA64Model || info.ColorModel == color.NRGBA64Model {
+		each = 8
+	}
+	switch {
+	case format == "png" && len(data) > 28 && data[28] != 0: // PNG, section 11.2.2: the interlace method
+		each *= 2
+	case format == "jpeg" && bytes.Contains(data, []byte{0xff, 0xc2}): // ITU-T T.81, table B.1: a progressive frame
+		each *= 4
+	}
+	return info.Width * info.Height * each
+}
+
+// scaled gives an image of the content made smaller, or as it is where it is small, cannot be read, or takes more bytes
+// than are left.
+func scaled(raw []byte, it *item, left *int) []byte {
 	whole := raw[it.at.Start:it.at.End]
 	token, ok := wire.Unquote(raw[it.text.Start:it.text.End])
 	if !ok {
@@ -31,9 +52,13 @@ func scaled(raw []byte, it *item) []byte {
 		return whole
 	}
 	info, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || info.Width*info.Height > mostPixels || max(info.Width, info.Height) <= longSide {
+	size := sizeOf(data, info, format)
+	if err != nil || max(info.Width, info.Height) <= longSide || size > *left {
 		return whole
 	}
+	*left -= size
+	decoding.Lock()
+	defer decoding.Unlock()
 	from, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return whole

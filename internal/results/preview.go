@@ -70,13 +70,13 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 			out = link(append(out, ','), k.id, "", "result of "+wish.Name, nil, k.raw)
 		}
 	}
-	room := othersLength
+	room, left := othersLength, mostBytes
 	for i := range c.items {
 		it := &c.items[i]
 		piece := raw[it.at.Start:it.at.End]
 		switch {
 		case it.kind == "image" && wish.Images == ScaleImages:
-			piece = scaled(raw, it)
+			piece = scaled(raw, it, &left)
 		case it.kind == "image" && wish.Images != LinkImages, !isLarge:
 		case it.isText():
 			continue

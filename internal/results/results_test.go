@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 	"strings"
 	"testing"
@@ -182,6 +183,68 @@ func BenchmarkPreview(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Images whose reading takes much memory stay as they are, and those of one result that take much together.
+func TestImagesThatAreTooLarge(t *testing.T) {
+	encode := func(img image.Image) string {
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		return base64.StdEncoding.EncodeToString(b.Bytes())
+	}
+	plain := encode(image.NewNRGBA(image.Rect(0, 0, 3000, 3000)))  // 36 MB
+	deep := encode(image.NewNRGBA64(image.Rect(0, 0, 3000, 3000))) // 72 MB
+	for name, tt := range map[string]struct {
+		images []string
+		whole  int // as they are
+	}{
+		"one":     {[]string{plain}, 0},
+		"two":     {[]string{plain, plain}, 1},
+		"16 bits": {[]string{deep, plain}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := shelf(t)
+			var items []string
+			for _, data := range tt.images {
+				items = append(items, `{"type":"image","mimeType":"image/png","data":"`+data+`"}`)
+			}
+			result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 9000) + `"},` + strings.Join(items, ",") + `]}`)
+			out, err := s.Preview(result, wire.Span{Start: 0, End: len(result)}, results.Wish{Over: 2000, Images: results.ScaleImages})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := bytes.Count(out, []byte(tt.images[0])); got != tt.whole {
+				t.Errorf("got %d images as they are, want %d", got, tt.whole)
+			}
+		})
+	}
+}
+
+// An image that comes in several passes takes more than its pixels.
+func TestSizeOfImages(t *testing.T) {
+	info := func(m color.Model) image.Config { return image.Config{ColorModel: m, Width: 100, Height: 10} }
+	once, twice := make([]byte, 40), make([]byte, 40)
+	twice[28] = 1
+	for _, tt := range []struct {
+		format string
+		data   []byte
+		model  color.Model
+		want   int
+	}{
+		{"png", once, color.NRGBAModel, 4000},
+		{"png", once, color.NRGBA64Model, 8000},
+		{"png", twice, color.NRGBAModel, 8000},
+		{"png", nil, color.GrayModel, 4000},
+		{"gif", twice, color.NRGBAModel, 4000},
+		{"jpeg", []byte("\xff\xc0"), color.YCbCrModel, 4000},
+		{"jpeg", []byte("\xff\xd8\xff\xc2"), color.YCbCrModel, 16000},
+	} {
+		if got := results.SizeOf(tt.data, info(tt.model), tt.format); got != tt.want {
+			t.Errorf("%s of %d bytes: got %d, want %d", tt.format, len(tt.data), got, tt.want)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 	if no != nil {
 		return nil, no
 	}
-	debt := newDebt(who.account)
+	debt := newDebt(who.account, 1)
 	streams := newStreams(debt)
 	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Send: streams.standing.add, Behind: streams.standing.behind, Pace: cs.pace.of(v.Name)})
 	return &client{Session: session, party: v.party(), users: 1, streams: streams, debt: debt}, nil
@@ -185,7 +185,7 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		debt := newDebt(who.account)
+		debt := newDebt(who.account, sharing)
 		c = &client{party: at, debt: debt, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Many: true, Send: func([]byte) {}, Pace: cs.pace.of(v.Name)})}
 		cs.modern[at] = c
 	}

@@ -13,9 +13,14 @@ type debt struct {
 	user   *account.Account // for all that clients of the user have not read: over it no more is kept
 }
 
-func newDebt(user *account.Account) *debt {
-	return &debt{client: account.New(account.Unread, nil), user: user}
+// newDebt makes the debt of a client that is so many programs at most.
+func newDebt(user *account.Account, programs int) *debt {
+	return &debt{client: account.New(programs*account.Unread, nil), user: user}
 }
+
+// sharing is how many programs that share a session may each leave unread what one that is alone may: one that hangs is
+// not to have the servers of the others wait.
+const sharing = 4
 
 // brief is how long a message is that is kept in any case, in bytes: there are no more of them than requests, which are
 // bounded themselves.

@@ -8,7 +8,8 @@
 //	         replies that wait for a client to come back                  refused; the oldest tasks are forgotten; a
 //	                                                                      reply is replaced by an error
 //	Client   requests in progress, subscriptions                          refused
-//	User     the same of all clients of one user together                 refused
+//	User     the same of all clients of one user together, and what they  refused; an answer is replaced by an error, or
+//	         have not read over HTTP                                      its connection is broken off
 //	Bodies   the bodies of requests that a user is sending over HTTP      they wait for one another, then are refused
 //	Unread   what one client has not read                                 what has no reply is left out; for the rest
 //	                                                                      the servers of the client are not read

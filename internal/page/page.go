@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/reqbody"
+	"github.com/mcp-workbench/workbench/internal/unread"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -284,6 +285,7 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request, s *session, action Ac
 	if action.Follows {
 		defer context.AfterFunc(p.life, cancel)()
 	}
+	w = unread.Writer(w, s.viewer.Name)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	notes := make(chan []byte)
 	done := make(chan []byte, 1)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -42,17 +41,9 @@ func Await(w http.ResponseWriter, r *http.Request, patience time.Duration) {
 // them.
 const free = 4 << 10
 
-// shares are the bodies that are being read in this process, beyond what is free, by the users who send them. Whoever
-// sends many long bodies slowly waits for the first of them before more are read, and has nobody else wait.
-var shares = struct {
-	mu sync.Mutex
-	of map[string]*share
-}{of: make(map[string]*share)}
-
-type share struct {
-	*account.Account
-	bodies int
-}
+// users are charged for the bodies that are being read in this process, beyond what is free. Whoever sends many long
+// bodies slowly waits for the first of them before more are read, and has nobody else wait.
+var users = account.NewUsers(account.Bodies)
 
 // Read appends the body of a request to buf, which a user sends: "" is a user who is not known, and has to be given
 // little. What it returns is of use also beside an error, as what was read. The time is patience for all of it, and for
@@ -78,33 +69,17 @@ func Read(w http.ResponseWriter, r *http.Request, user string, buf []byte, most 
 
 // reserve waits for room for a body of so many bytes, which done gives back.
 func reserve(ctx context.Context, user string, n int, patience time.Duration) (done func(), ok bool) {
-	shares.mu.Lock()
-	s := shares.of[user]
-	if s == nil {
-		s = &share{Account: account.New(account.Bodies, nil)}
-		shares.of[user] = s
-	}
-	s.bodies++
-	shares.mu.Unlock()
-	if ok = s.TryAwait(n); !ok {
+	of, leave := users.Enter(user)
+	if ok = of.TryAwait(n); !ok {
 		waiting, cancel := context.WithTimeout(ctx, patience)
-		ok = s.Await(n, waiting.Done())
+		ok = of.Await(n, waiting.Done())
 		cancel()
 	}
-	done = func() {
-		if ok {
-			s.Credit(n)
-		}
-		shares.mu.Lock()
-		defer shares.mu.Unlock()
-		if s.bodies--; s.bodies == 0 {
-			delete(shares.of, user)
-		}
-	}
 	if !ok {
-		done()
+		leave()
+		return nil, false
 	}
-	return done, ok
+	return func() { of.Credit(n); leave() }, true
 }
 
 func read(w http.ResponseWriter, r *http.Request, buf []byte, most, whole int, patience time.Duration) ([]byte, *Error) {

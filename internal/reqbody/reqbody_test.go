@@ -68,9 +68,11 @@ func TestRead(t *testing.T) {
 // A user who sends long bodies slowly waits for them, and nobody else does. What waits for too long is refused.
 func TestBodiesOfOneUser(t *testing.T) {
 	const long = account.Bodies/2 + 1
-	patience := make(chan time.Duration, 10)
+	patience, begun := make(chan time.Duration, 1), make(chan bool)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := reqbody.Read(w, r, t.Name()+r.URL.Path, nil, long, <-patience)
+		wait := <-patience
+		begun <- true
+		body, err := reqbody.Read(w, r, t.Name()+r.URL.Path, nil, long, wait)
 		if err != nil {
 			http.Error(w, err.Error(), err.Status)
 			return
@@ -97,6 +99,7 @@ func TestBodiesOfOneUser(t *testing.T) {
 			_ = resp.Body.Close()
 			status <- resp.StatusCode
 		}()
+		<-begun
 		return w, status
 	}
 	finish := func(w io.WriteCloser, n int) {
@@ -104,7 +107,7 @@ func TestBodiesOfOneUser(t *testing.T) {
 		_ = w.Close()
 	}
 	first, firstEnds := send("a", long, time.Minute)
-	_, _ = first.Write([]byte("x")) // it is being read
+	_, _ = first.Write(make([]byte, long-1)) // more than connections hold: it is being read
 	if _, refused := send("a", long, 50*time.Millisecond); <-refused != http.StatusTooManyRequests {
 		t.Error("a second long body was read beside the first")
 	}
@@ -116,7 +119,7 @@ func TestBodiesOfOneUser(t *testing.T) {
 		}
 	}
 	second, secondEnds := send("a", long, time.Minute)
-	finish(first, long-1)
+	finish(first, 1)
 	finish(second, long)
 	for _, ends := range []chan int{firstEnds, secondEnds} {
 		if got := <-ends; got != http.StatusOK {

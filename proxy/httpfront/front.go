@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/servercard"
+	"github.com/mcp-workbench/workbench/internal/unread"
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
@@ -147,5 +148,5 @@ func (f *Front) serveCommands(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	f.opts.Commands.ServeHTTP(w, r.WithContext(principal.With(ctx, c.Principal)))
+	f.opts.Commands.ServeHTTP(unread.Writer(w, c.Name), r.WithContext(principal.With(ctx, c.Principal)))
 }

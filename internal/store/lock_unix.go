@@ -12,8 +12,11 @@ import (
 // tryLock takes a lock of the file in place of the one it has, and reports whether it could.
 func tryLock(f *os.File, kind int) (bool, error) {
 	how := unix.LOCK_SH
-	if kind == lockExclusive {
+	switch kind {
+	case lockExclusive:
 		how = unix.LOCK_EX
+	case lockNone:
+		how = unix.LOCK_UN
 	}
 	for {
 		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {

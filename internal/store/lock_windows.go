@@ -16,6 +16,9 @@ func tryLock(f *os.File, kind int) (bool, error) {
 	if err := windows.UnlockFileEx(handle, 0, 1, 0, at()); err != nil && !errors.Is(err, windows.ERROR_NOT_LOCKED) {
 		return false, err
 	}
+	if kind == lockNone {
+		return true, nil
+	}
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if kind == lockExclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -19,6 +20,7 @@ type presence struct{ file *os.File }
 const (
 	lockShared = iota
 	lockExclusive
+	lockNone
 )
 
 func openPresence(path string) (*presence, error) {
@@ -58,7 +60,12 @@ func (p *presence) stay() error {
 	return nil
 }
 
-func (p *presence) leave() error { return p.file.Close() }
+// leave gives the lock back in so many words: a child that was just forked has the file open until it runs its program,
+// and would have us be there until then.
+func (p *presence) leave() error {
+	_, err := tryLock(p.file, lockNone)
+	return errors.Join(err, p.file.Close())
+}
 
 // suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be
 // written.

@@ -29,7 +29,7 @@ func (e *UnknownToolboxError) Error() string { return fmt.Sprintf("there is no t
 func (e *UnknownToolboxError) Hint() string {
 	known := strings.Join(e.Known, ", ")
 	if e.BuiltIn {
-		return "no configuration file is in use, so there is only " + known + "; --config names a file"
+		known += " (no configuration file is in use; --config names one)"
 	}
 	if near := nearest.Names(e.Name, e.Known, 1); near != nil {
 		return fmt.Sprintf("did you mean %q? The toolboxes are: %s", near[0], known)

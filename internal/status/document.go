@@ -59,7 +59,7 @@ type Session struct {
 	Since     time.Time `json:"since"`
 	InFlight  int       `json:"in_flight"` // its requests that are not answered
 	Kept      Kept      `json:"kept"`
-	Unread    int64     `json:"unread_bytes,omitempty"` // what waits for it on standard output
+	Unread    int64     `json:"unread_bytes,omitempty"` // what was sent to it, and is still to read
 	Toolboxes []Toolbox `json:"toolboxes"`              // in the order of the configuration
 }
 

@@ -99,6 +99,81 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 	}
 }
 
+// A client that goes away with much unread has nobody wait: its servers answer the next call, and nothing is charged for
+// what it will not read.
+func TestGoesAwayWithAnswersUnread(t *testing.T) {
+	const size = 6_000_000
+	for name, tt := range map[string]struct {
+		keepAlive time.Duration
+		modern    bool
+	}{
+		"answers":         {0, false},
+		"answers, modern": {0, true},
+		"streams":         {time.Millisecond, false},
+		"streams, modern": {time.Millisecond, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{http: httpfront.Options{KeepAlive: tt.keepAlive}})
+			session := w.begin("/mcp/box", "2025-11-25")
+			call := func(id, n int) (string, []string) {
+				if tt.modern {
+					return modernCall(id, "say", fmt.Sprintf(`{"ms":20,"n":%d}`, n), "")
+				}
+				return callOf(id, "say", fmt.Sprintf(`{"ms":20,"n":%d}`, n)), []string{session}
+			}
+			for i := range 10 {
+				body, header := call(i+1, size)
+				c := w.send("POST", "/mcp/box", body, header...)
+				if i == 0 { // of this one the answer is being written
+					if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_ = c.Close()
+			}
+			body, header := call(11, 10)
+			if status, text := w.status("POST", "/mcp/box", body, header...); status != http.StatusOK || !strings.Contains(text, "saidxxxxxxxxxx") {
+				t.Errorf("the next call: got %d %.300s", status, text)
+			}
+			waitFor(t, "nothing to be unread", func() bool {
+				for _, s := range w.proxy.Status().Sessions {
+					if s.Unread != 0 {
+						return false
+					}
+				}
+				return true
+			})
+		})
+	}
+}
+
+// What a client has read of a stream is not unread any more: one stream may say more than a client may leave unread.
+func TestLongStream(t *testing.T) {
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{})
+	session := w.begin("/mcp/box", "2025-11-25")
+	const n = 110_000 // of a hundred bytes
+	m := w.open("POST", "/mcp/box", callOf(1, "progress", fmt.Sprintf(`{"n":%d}`, n)), session)
+	all := m.rest()
+	if got := len(all); got < n/2 || !strings.Contains(all[got-1], `"id":1`) {
+		t.Errorf("got %d messages, the last of which is %.200s, want the result", got, all[got-1])
+	}
+}
+
+// A client that comes back for an answer has it unread, until it goes again.
+func TestComesBackForAnAnswer(t *testing.T) {
+	const size = 6_000_000
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{http: httpfront.Options{KeepAlive: time.Millisecond}})
+	session := w.begin("/mcp/box", "2025-11-25")
+	first := w.open("POST", "/mcp/box", callOf(1, "say", fmt.Sprintf(`{"ms":200,"n":%d}`, size)), session)
+	first.close() // it is a stream by now, for its header is there
+	unread := func() int64 { return w.proxy.Status().Sessions[0].Unread }
+	waitFor(t, "nothing to be unread", func() bool { return unread() == 0 && w.proxy.Status().Sessions[0].InFlight == 0 })
+	again := w.send("GET", "/mcp/box", "", session, "Last-Event-ID: 1-0")
+	waitFor(t, "the answer to be unread", func() bool { return unread() > size })
+	_ = again.Close()
+	waitFor(t, "nothing to be unread again", func() bool { return unread() == 0 })
+}
+
 // send writes a request and returns its connection, from which little is taken that nobody reads.
 func (w *web) send(method, path, body string, header ...string) net.Conn {
 	w.t.Helper()

@@ -38,6 +38,9 @@ func (d *debt) keep(n int) bool {
 	return d.user.Charge(n)
 }
 
+// isMuch reports whether so much is unread that what can be left out is.
+func (d *debt) isMuch() bool { return d != nil && d.user.Kept() > account.User/2 }
+
 // drop takes back what keep has charged.
 func (d *debt) drop(n int) {
 	if d != nil {

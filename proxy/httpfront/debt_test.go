@@ -19,7 +19,7 @@ import (
 // others' too, what is over the account of the user is left out, with a word. Once
 // all is read nothing is charged any more.
 func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
-	const size, calls = 6_000_000, 24
+	const size, calls = 6_100_000, 15 // of eleven there is room for 8 KB more
 	for name, tt := range map[string]struct {
 		server    string
 		keepAlive time.Duration
@@ -61,6 +61,13 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 			for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 				if kept := account.Kept(); kept > limit {
 					t.Fatalf("%d bytes were kept, want %d at most", kept, limit)
+				}
+			}
+			if !tt.all { // what can be left out is, and no stream is cut off for it
+				note := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":%q}}`, strings.Repeat("m", 9000))
+				all := w.open("POST", "/mcp/box", callOf(99, "say", `{"say":[`+note+`,`+note+`]}`), session).rest()
+				if got := len(all); got == 0 || !strings.Contains(all[got-1], `"said"`) {
+					t.Errorf("a stream beside it: got %d messages, want the reply", got)
 				}
 			}
 			texts := make([]string, calls)

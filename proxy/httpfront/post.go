@@ -63,7 +63,7 @@ func (p *post) Message(msg []byte) {
 func (p *post) Behind() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.stream != nil && p.stream.behind()
+	return p.debt.isMuch() || p.stream != nil && p.stream.behind()
 }
 
 // Finish implements proxy.Outlet. A request that has no reply because the program ends is answered with that.

@@ -88,7 +88,7 @@ func (st *stream) add(msg []byte) {
 func (st *stream) behind() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.reader != nil && st.size > maxUnread/2
+	return st.reader != nil && (st.size > maxUnread/2 || st.debt.isMuch())
 }
 
 // end appends the last message, if there is one, and ends the stream.

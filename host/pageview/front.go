@@ -2,6 +2,8 @@ package pageview
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -20,6 +22,20 @@ type Front interface {
 type served struct {
 	Front
 	own func() status.Workbench
+
+	mu   sync.Mutex // held while it is looked, which viewers at the same time do once
+	last status.Workbench
+	at   time.Time
+}
+
+// now says where the process stands, or stood a moment ago.
+func (s *served) now() status.Workbench {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); now.Sub(s.at) > watchPeriod/2 {
+		s.last, s.at = s.own(), now
+	}
+	return s.last
 }
 
 // peers are the workbenches of this user on this machine.

@@ -53,7 +53,7 @@ func (s servers) login(ctx context.Context, q *page.Query, a *asked) (any, error
 // restart has a server started anew, or tried at once, in the workbench that the query names.
 func (s servers) restart(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	gone := fmt.Errorf("%s/%s is no longer open there", a.Toolbox, foreign.NewName(a.Server))
-	if !s.others.local || a.PID == s.served.own().PID {
+	if !s.others.local || a.PID == s.served.now().PID {
 		found, err := s.served.Restart(q.Principal, a.Toolbox, a.Server)
 		if !found {
 			err = gone

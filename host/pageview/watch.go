@@ -80,7 +80,7 @@ func (w watch) follow(ctx context.Context, q *page.Query) (any, error) {
 
 // look asks the workbenches that the viewer may see: of the user of this machine all, on a gateway the gateway.
 func (w watch) look(ctx context.Context, who principal.Principal) ([]status.Workbench, []approval.Call) {
-	own := w.served.own()
+	own := w.served.now()
 	all, calls := []status.Workbench{own}, w.approvals.List()
 	if !w.others.local {
 		if !who.Admin {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -79,6 +80,7 @@ type Page struct {
 	opts     Options
 	files    files
 	sessions sessions
+	busy     busy
 	life     context.Context // until Close
 	end      context.CancelFunc
 }
@@ -91,7 +93,7 @@ func New(opts Options) *Page {
 	if opts.Told == nil {
 		opts.Told = func(*http.Request, Viewer, int, string) {}
 	}
-	p := &Page{opts: opts, files: readFiles(), sessions: sessions{all: make(map[string]*session)}}
+	p := &Page{opts: opts, files: readFiles(), sessions: sessions{all: make(map[string]*session)}, busy: busy{of: make(map[string]int)}}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -196,7 +198,11 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 		p.opts.Told(r, s.viewer, http.StatusForbidden, why)
 		fail(w, http.StatusForbidden, why)
 		return
+	case !p.busy.begin(s.viewer.Name):
+		fail(w, http.StatusTooManyRequests, fmt.Sprintf("this user has %d requests under way; close other windows of the page", mostAtOnce))
+		return
 	}
+	defer p.busy.end(s.viewer.Name)
 	body, ok := p.body(w, r, s.viewer.Name)
 	if ok {
 		p.act(w, r, s, action, body)

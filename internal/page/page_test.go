@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
 // At the end of the program what goes on while somebody looks is ended, and what was asked for is finished.
@@ -89,4 +92,80 @@ func TestLongEntry(t *testing.T) {
 	if w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("got %d %s, want 413", w.Code, w.Body)
 	}
+}
+
+// One user has so many requests carried out at a time, in however many sessions; others are not held up by them.
+func TestBusyUser(t *testing.T) {
+	begun := make(chan bool)
+	p := page.New(page.Options{
+		Enter: func(_ context.Context, name string) (page.Viewer, error) {
+			return page.Viewer{Principal: principal.Principal{Name: name}}, nil
+		},
+		Actions: map[string]page.Action{"watch": {Follows: true, Do: func(ctx context.Context, _ *page.Query) (any, error) {
+			begun <- true
+			<-ctx.Done()
+			return nil, nil
+		}}},
+	})
+	srv := httptest.NewServer(p)
+	defer srv.Close()
+	defer p.Close()
+	ask := func(ctx context.Context, action, body, secret, cookie string) *http.Response {
+		r, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/ui/api/"+action, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Workbench-Secret", secret)
+		r.Header.Set("Cookie", cookie)
+		resp, err := srv.Client().Do(r)
+		if err != nil {
+			if ctx.Err() == nil {
+				t.Error(err)
+			}
+			return &http.Response{Body: http.NoBody}
+		}
+		return resp
+	}
+	enter := func(name string) (secret, cookie string) {
+		resp := ask(t.Context(), "enter", `{"credential":"`+name+`"}`, "", "")
+		defer resp.Body.Close()
+		var let struct{ Done struct{ Secret string } }
+		if err := json.NewDecoder(resp.Body).Decode(&let); err != nil {
+			t.Fatal(err)
+		}
+		cookie, _, _ = strings.Cut(resp.Header.Get("Set-Cookie"), ";")
+		return let.Done.Secret, cookie
+	}
+	watching, leave := context.WithCancel(t.Context())
+	defer leave()
+	var left sync.WaitGroup
+	watch := func(secret, cookie string) {
+		left.Go(func() { _ = ask(watching, "watch", "{}", secret, cookie).Body.Close() })
+		<-begun
+	}
+	secret, cookie := enter("ada")
+	for range 64 {
+		watch(secret, cookie)
+	}
+	secret, cookie = enter("ada")
+	refused := ask(t.Context(), "watch", "{}", secret, cookie)
+	text, _ := io.ReadAll(refused.Body)
+	if _ = refused.Body.Close(); refused.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(text), "this user has 64 requests under way") {
+		t.Errorf("got %d %s, want 429 and why", refused.StatusCode, text)
+	}
+	watch(enter("bob"))
+	leave()
+	left.Wait()
+	watching, leave = context.WithCancel(t.Context())
+	defer leave()
+	for begins := false; !begins; { // as soon as those that left are seen to be gone
+		left.Go(func() { _ = ask(watching, "watch", "{}", secret, cookie).Body.Close() })
+		select {
+		case begins = <-begun:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	leave()
+	left.Wait()
 }

@@ -124,3 +124,32 @@ func (k *Key) Use(credential string) bool {
 	k.value = ""
 	return true
 }
+
+// mostAtOnce is how many requests of a user are carried out at a time. A window of the page has two that last, and one
+// or two besides.
+const mostAtOnce = 64
+
+// busy are the requests that are being carried out, by their users.
+type busy struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+// begin notes a request; it reports false if there are too many.
+func (b *busy) begin(user string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of[user] >= mostAtOnce {
+		return false
+	}
+	b.of[user]++
+	return true
+}
+
+func (b *busy) end(user string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of[user]--; b.of[user] == 0 {
+		delete(b.of, user)
+	}
+}

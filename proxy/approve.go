@@ -132,15 +132,14 @@ func (as *approvals) conclude(f *flight, c *call, w *approval.Waiting, made func
 	}
 }
 
-// tellWaiting sends progress: its number is the seconds that are left, below zero, so that the server's own, which
-// comes after it, is more.
+// tellWaiting sends progress.
 func tellWaiting(f *flight, c *call, w *approval.Waiting) {
 	if !c.Token.Present() || f.out.Behind() {
 		return
 	}
 	left := time.Until(w.Until).Round(time.Second)
 	said := fmt.Sprintf("waiting %s for the user to agree to this call, here or by \"workbench approve\"", left)
-	f.out.Message(progress(c.Bytes(c.Token), fmt.Appendf(nil, "%g", -left.Seconds()), said))
+	f.patience.tell(f.out, c.Bytes(c.Token), said)
 }
 
 // questionParams are those of elicitation/create.

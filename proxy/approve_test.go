@@ -149,8 +149,8 @@ func TestApproveWaits(t *testing.T) {
 		c := talkTo(t, newFrontWith(t, readConfig(t, fmt.Sprintf(guarded, `"always"`, "")), proxy.Options{Approvals: register}))
 		c.greet(`{"elicitation":{"url":{}}}`)
 		c.calls(1, "box__s__echo", "{}", `,"_meta":{"progressToken":"p"}`)
-		c.hear(`"progressToken":"p"`, `"progress":-300`, "workbench approve")
-		c.hear(`"progress":-295`)
+		c.hear(`"progressToken":"p"`, `"progress":-1,`, "waiting 5m0s", "workbench approve")
+		c.hear(`"progress":-0.5,`, "waiting 4m55s")
 		time.Sleep(approval.Patience - time.Minute)
 		if len(register.List()) != 1 {
 			t.Errorf("got %v waiting a minute before the end, want one call", register.List())

@@ -44,5 +44,5 @@
 //
 //	Proxy.reloading, Proxy.mu, watches.mu, Shelf.mu, requests.mu, background.mu, line.mu, Claims.mu
 //	ownTask.mu, ownTasks.mu
-//	ownTask.mu or narrator.mu, and then the outlet's: so that nothing follows a reply
+//	ownTask.mu, or narrator.mu and then patience.mu, and then the outlet's: so that nothing follows a reply
 package proxy

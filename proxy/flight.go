@@ -40,6 +40,7 @@ type flight struct {
 	call     toolbox.Call                 // where it is forwarded
 	repeat   atomic.Pointer[toolbox.Call] // how it was sent the last time, if a modern server asked a legacy client
 	narrator atomic.Pointer[narrator]     // tells the client what it waits for; nil for nobody
+	patience patience                     // the progress of that
 	asking   atomic.Pointer[round]        // what the client is asked for it, or was the last time
 	parked   atomic.Pointer[parked]       // where a legacy server asked a modern client
 	again    *repeatable                  // what is sent again if a modern server asks a legacy client
@@ -137,7 +138,7 @@ func (f *flight) narrate(servers ...*toolbox.Server) {
 		n.of(servers)
 		return
 	}
-	n := newNarrator(f.out, f.token, f.call.IsSent, servers)
+	n := newNarrator(f.out, f.token, &f.patience, f.call.IsSent, servers)
 	f.narrator.Store(n)
 	if f.over.Load() { // it ended meanwhile and did not find the narrator
 		n.end()

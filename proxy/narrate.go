@@ -19,10 +19,23 @@ const (
 	narrateAgain = 2 * time.Second
 	// narratedServers is how many servers are told of at a time.
 	narratedServers = 3
-	// progressSecond is how much progress a second of waiting is: little, so that the progress which the server tells
-	// after it, and which mostly begins with 1, is more.
-	progressSecond = 0.001
 )
+
+// patience is the progress of a request that waits. It is below zero and comes ever nearer to it, whatever the request
+// waits for, so that each number is more than the one before, and the server's own, of which the first may be 0, is more
+// than all of them (specification 2025-11-25, progress: it must increase with each notification).
+type patience struct {
+	mu   sync.Mutex // held while a notification is handed on, so that they come in their order
+	told int
+}
+
+// tell sends progress to out.
+func (p *patience) tell(out Outlet, token []byte, said string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told++
+	out.Message(progress(token, strconv.AppendFloat(nil, -1/float64(p.told), 'g', -1, 64), said))
+}
 
 // maxReason keeps what a sick server last said from filling a model's context.
 const maxReason = 300
@@ -31,6 +44,7 @@ const maxReason = 300
 type narrator struct {
 	out   Outlet
 	token []byte      // of the progress
+	told  *patience
 	sent  func() bool // reports whether the request waits no longer
 	began time.Time
 
@@ -40,8 +54,8 @@ type narrator struct {
 	over    bool
 }
 
-func newNarrator(out Outlet, token []byte, sent func() bool, servers []*toolbox.Server) *narrator {
-	n := &narrator{out: out, token: token, sent: sent, began: time.Now(), servers: servers}
+func newNarrator(out Outlet, token []byte, told *patience, sent func() bool, servers []*toolbox.Server) *narrator {
+	n := &narrator{out: out, token: token, told: told, sent: sent, began: time.Now(), servers: servers}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.timer = time.AfterFunc(narrateFirst, n.tell)
@@ -72,7 +86,7 @@ func (n *narrator) tell() {
 		return
 	}
 	if text := n.text(); text != "" && !n.out.Behind() {
-		n.out.Message(progress(n.token, strconv.AppendFloat(nil, time.Since(n.began).Seconds()*progressSecond, 'f', 4, 64), text))
+		n.told.tell(n.out, n.token, text)
 	}
 	n.timer.Reset(narrateAgain)
 }

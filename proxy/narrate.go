@@ -43,7 +43,7 @@ const maxReason = 300
 // narrator tells a client by progress notifications which servers its request waits for, while these start.
 type narrator struct {
 	out   Outlet
-	token []byte      // of the progress
+	token []byte // of the progress
 	told  *patience
 	sent  func() bool // reports whether the request waits no longer
 	began time.Time

@@ -1,66 +1,69 @@
 package unread_test
 
 import (
-	"bytes"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/unread"
 )
 
-// A user who reads nothing has no more kept than the account allows: what is over it is broken off, at once, and nobody
-// else misses anything.
+// stuck is a response whose client reads once it is let.
+type stuck struct {
+	http.ResponseWriter
+	begun chan bool
+	read  chan struct{}
+}
+
+func (s stuck) Write(p []byte) (int, error) {
+	s.begun <- true
+	<-s.read
+	return len(p), nil
+}
+
+// A user who reads nothing has no more kept than the account allows: what is over it is broken off, and nobody else
+// misses anything.
 func TestWriter(t *testing.T) {
-	const size = account.User / 3
-	begun := make(chan string, 10)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun <- r.URL.Path
-		w = unread.Writer(w, t.Name()+r.URL.Path)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
+	part := make([]byte, account.User/3)
+	write := func(user string, w http.ResponseWriter, p []byte) (brokenOff bool) {
+		defer func() { brokenOff = recover() == http.ErrAbortHandler }()
+		if n, err := unread.Writer(w, t.Name()+user).Write(p); n != len(p) || err != nil {
+			t.Errorf("got %d, %v of %d bytes", n, err, len(p))
 		}
-		_, _ = w.Write(bytes.Repeat([]byte("x"), size))
-	}))
-	defer srv.Close()
-	ask := func(user string) net.Conn {
-		c, err := net.Dial("tcp", srv.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		if _, err := io.WriteString(c, "GET /"+user+" HTTP/1.0\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		<-begun
-		return c
+		return false
 	}
-	read := func(c net.Conn) int {
-		text, _ := io.ReadAll(c)
-		return bytes.Count(text, []byte("x"))
-	}
-	var slow []net.Conn
+	slow := stuck{httptest.NewRecorder(), make(chan bool), make(chan struct{})}
+	var writing sync.WaitGroup
 	for range 3 {
-		slow = append(slow, ask("a"))
-		if _, err := io.ReadFull(slow[len(slow)-1], make([]byte, 200<<10)); err != nil { // it is being written
-			t.Fatal(err)
-		}
+		writing.Go(func() {
+			if write("a", slow, part) {
+				t.Error("what there was room for is broken off")
+			}
+		})
+		<-slow.begun
 	}
-	if got := read(ask("a")); got != 0 {
-		t.Errorf("got %d bytes beside what is not read, want none", got)
+	if !write("a", httptest.NewRecorder(), part) {
+		t.Error("what there was no room for is written")
 	}
-	if got := read(ask("b")); got != size {
-		t.Errorf("somebody else got %d bytes, want %d", got, size)
+	if write("a", httptest.NewRecorder(), part[:4<<10]) {
+		t.Error("what is brief is broken off")
 	}
-	for _, c := range slow {
-		if got := read(c); got == 0 {
-			t.Error("what was there first is broken off")
-		}
+	if write("b", httptest.NewRecorder(), part[:8<<10]) {
+		t.Error("another user is broken off")
 	}
-	if got := read(ask("a")); got != size {
-		t.Errorf("once all is read: got %d bytes, want %d", got, size)
+	close(slow.read)
+	writing.Wait()
+	if write("a", httptest.NewRecorder(), part) {
+		t.Error("once all is read, a response is broken off")
+	}
+}
+
+// Handlers reach what is behind the writer.
+func TestUnwrap(t *testing.T) {
+	w := httptest.NewRecorder()
+	if err := http.NewResponseController(unread.Writer(w, "")).Flush(); err != nil || !w.Flushed {
+		t.Errorf("got %v, flushed %v", err, w.Flushed)
 	}
 }

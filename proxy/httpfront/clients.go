@@ -51,6 +51,8 @@ func (v *visit) party() party { return party{v.front, v.Name, v.Admin} }
 type clients struct {
 	max              int           // at a time
 	idle, modernIdle time.Duration // until one that nobody uses ends
+	mostKept         int           // because of a user, in bytes
+	mostUnread       int           // of one client, in bytes, before its servers wait
 	pace             *pace
 
 	mu      sync.Mutex
@@ -64,7 +66,7 @@ type clients struct {
 
 func newClients(o *Options, p *pace) *clients {
 	return &clients{
-		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, pace: p,
+		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, mostKept: account.User, mostUnread: account.Unread, pace: p,
 		legacy: make(map[string]*client), modern: make(map[party]*client), people: make(map[string]*person),
 	}
 }
@@ -89,7 +91,7 @@ func (cs *clients) most() int { return max(1, cs.max/4) }
 func (cs *clients) admitLocked(v *visit) (*person, *refusal) {
 	who := cs.people[v.Name]
 	if who == nil {
-		who = &person{account: account.New(account.User, nil)}
+		who = &person{account: account.New(cs.mostKept, nil)}
 	}
 	switch {
 	case cs.closing:
@@ -114,6 +116,11 @@ func (cs *clients) leaveLocked(name string) {
 	}
 }
 
+// debtOf makes the debt of a client of somebody that is so many programs at most.
+func (cs *clients) debtOf(who *person, programs int) *debt {
+	return &debt{client: account.New(programs*cs.mostUnread, nil), user: who.account, most: cs.mostKept}
+}
+
 // begin makes a client that wants to initialize; register or forget follows.
 func (cs *clients) begin(v *visit) (*client, *refusal) {
 	cs.mu.Lock()
@@ -122,7 +129,7 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 	if no != nil {
 		return nil, no
 	}
-	debt := newDebt(who.account, 1)
+	debt := cs.debtOf(who, 1)
 	streams := newStreams(debt)
 	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Send: streams.standing.add, Behind: streams.standing.behind, Pace: cs.pace.of(v.Name)})
 	return &client{Session: session, party: v.party(), users: 1, streams: streams, debt: debt}, nil
@@ -185,7 +192,7 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		debt := newDebt(who.account, sharing)
+		debt := cs.debtOf(who, sharing)
 		c = &client{party: at, debt: debt, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Unread: debt.client, Many: true, Send: func([]byte) {}, Pace: cs.pace.of(v.Name)})}
 		cs.modern[at] = c
 	}

@@ -11,11 +11,7 @@ import (
 type debt struct {
 	client *account.Account // for answers: over it the client's own servers are not read
 	user   *account.Account // for all that clients of the user have not read: over it no more is kept
-}
-
-// newDebt makes the debt of a client that is so many programs at most.
-func newDebt(user *account.Account, programs int) *debt {
-	return &debt{client: account.New(programs*account.Unread, nil), user: user}
+	most   int              // what the user's allows, in bytes
 }
 
 // sharing is how many programs that share a session may each leave unread what one that is alone may: one that hangs is
@@ -39,7 +35,7 @@ func (d *debt) keep(n int) bool {
 }
 
 // isMuch reports whether so much is unread that what can be left out is.
-func (d *debt) isMuch() bool { return d != nil && d.user.Kept() > account.User/2 }
+func (d *debt) isMuch() bool { return d != nil && d.user.Kept() > int64(d.most/2) }
 
 // drop takes back what keep has charged.
 func (d *debt) drop(n int) {
@@ -56,9 +52,9 @@ func (d *debt) answer(n int) {
 }
 
 // leftOut is the reply in place of one that is not to be kept.
-func leftOut(reply []byte) []byte {
+func (d *debt) leftOut(reply []byte) []byte {
 	var m wire.Message
 	_ = wire.Scan(reply, &m) // it was written by us
 	return wire.AppendError(nil, m.Raw[m.ID.Start:m.ID.End], wire.CodeInternal, fmt.Sprintf("the answer of %d bytes is left out, because this user has more than %d bytes "+
-		"of answers still to read; what was asked for was carried out", len(reply), account.User), nil)
+		"of answers still to read; what was asked for was carried out", len(reply), d.most), nil)
 }

@@ -2,6 +2,7 @@ package httpfront_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -15,11 +16,39 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
+// With less allowed than otherwise, and connections that hold nothing, a test needs no large messages.
+const (
+	kept   = 640 << 10
+	unread = 80 << 10
+	size   = 59_000 // eleven answers are kept, and 5 KB more
+)
+
+// newDebtWeb serves one server like that.
+func newDebtWeb(t *testing.T, server string, keepAlive time.Duration) (*web, *pipes) {
+	ln := newPipes()
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{`+server+`}}}}}`, webOptions{
+		http: httpfront.Options{KeepAlive: keepAlive}, listen: func() net.Listener { return ln }})
+	w.front.Allow(kept, unread)
+	w.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.dial(), nil }}
+	return w, ln
+}
+
+// send writes a request and returns its connection.
+func (p *pipes) send(t *testing.T, method, path, body string, header ...string) net.Conn {
+	t.Helper()
+	c := p.dial()
+	t.Cleanup(func() { _ = c.Close() })
+	head := []string{method + " " + path + " HTTP/1.1", "Host: 127.0.0.1:7777", "Connection: close", "Content-Type: application/json", "Accept: application/json, text/event-stream", fmt.Sprintf("Content-Length: %d", len(body))}
+	if _, err := io.WriteString(c, strings.Join(append(head, header...), "\r\n")+"\r\n\r\n"+body); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // A client that asks for much and reads nothing has its own servers wait for it. Where they cannot, because they are
 // others' too, what is over the account of the user is left out, with a word. Once
 // all is read nothing is charged any more.
 func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
-	const size = 6_100_000 // of eleven there is room for 8 KB more
 	for name, tt := range map[string]struct {
 		server    string
 		keepAlive time.Duration
@@ -36,14 +65,14 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 		"streams, shared":       {`"command":"child","shared":true`, time.Millisecond, false, false, 13},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{`+tt.server+`}}}}}`, webOptions{http: httpfront.Options{KeepAlive: tt.keepAlive}})
+			w, ln := newDebtWeb(t, tt.server, tt.keepAlive)
 			session := w.begin("/mcp/box", "2025-11-25")
 			ask := func(id int) net.Conn {
 				body, header := callOf(id, "say", fmt.Sprintf(`{"ms":20,"n":%d}`, size)), []string{session}
 				if tt.modern {
 					body, header = modernCall(id, "say", fmt.Sprintf(`{"ms":20,"n":%d}`, size), "")
 				}
-				return w.send("POST", "/mcp/box", body, header...)
+				return ln.send(t, "POST", "/mcp/box", body, header...)
 			}
 			ask(0).Close() // starts the server
 			account := httpfront.AccountOf(w.front, principal.Default)
@@ -52,11 +81,11 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 				conns = append(conns, ask(i+1))
 			}
 			waitFor(t, "an answer to be kept", func() bool { return account.Kept() >= size })
-			limit := int64(64 << 20)
+			limit := int64(kept)
 			if tt.all { // the server waits
-				limit = 3 * 8 << 20
+				limit = 3 * unread
 				if tt.modern {
-					limit = 6 * 8 << 20
+					limit = 6 * unread
 				}
 			}
 			for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -68,7 +97,7 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 				note := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":%q}}`, strings.Repeat("m", 9000))
 				all := w.open("POST", "/mcp/box", callOf(99, "say", `{"say":[`+note+`,`+note+`]}`), session).rest()
 				if got := len(all); got == 0 || !strings.Contains(all[got-1], `"said"`) {
-					t.Errorf("a stream beside it: got %d messages, want the reply", got)
+					t.Errorf("a stream beside it: got %.300q, want the reply", all)
 				}
 			}
 			texts := make([]string, tt.calls)
@@ -92,7 +121,7 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 					t.Errorf("call %d: got %.200s", i+1, text)
 				case len(text) > size:
 					whole++
-				case strings.Contains(text, "is left out, because this user has more than 67108864 bytes of answers still to read; what was asked for was carried out"):
+				case strings.Contains(text, "is left out, because this user has more than 655360 bytes of answers still to read; what was asked for was carried out"):
 					out++
 				default:
 					t.Errorf("call %d: got %.300s", i+1, text)
@@ -110,7 +139,6 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 // A client that goes away with much unread has nobody wait: its servers answer the next call, and nothing is charged for
 // what it will not read.
 func TestGoesAwayWithAnswersUnread(t *testing.T) {
-	const size = 6_000_000
 	for name, tt := range map[string]struct {
 		keepAlive time.Duration
 		modern    bool
@@ -121,7 +149,7 @@ func TestGoesAwayWithAnswersUnread(t *testing.T) {
 		"streams, modern": {time.Millisecond, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{http: httpfront.Options{KeepAlive: tt.keepAlive}})
+			w, ln := newDebtWeb(t, `"command":"child"`, tt.keepAlive)
 			session := w.begin("/mcp/box", "2025-11-25")
 			call := func(id, n int) (string, []string) {
 				if tt.modern {
@@ -131,9 +159,9 @@ func TestGoesAwayWithAnswersUnread(t *testing.T) {
 			}
 			for i := range 10 {
 				body, header := call(i+1, size)
-				c := w.send("POST", "/mcp/box", body, header...)
+				c := ln.send(t, "POST", "/mcp/box", body, header...)
 				if i == 0 { // of this one the answer is being written
-					if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
+					if _, err := io.ReadFull(c, make([]byte, 20_000)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -157,9 +185,9 @@ func TestGoesAwayWithAnswersUnread(t *testing.T) {
 
 // What a client has read of a stream is not unread any more: one stream may say more than a client may leave unread.
 func TestLongStream(t *testing.T) {
-	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{})
+	w, _ := newDebtWeb(t, `"command":"child"`, 0)
 	session := w.begin("/mcp/box", "2025-11-25")
-	const n = 110_000 // of a hundred bytes
+	const n = 2000 // of a hundred bytes
 	m := w.open("POST", "/mcp/box", callOf(1, "progress", fmt.Sprintf(`{"n":%d}`, n)), session)
 	all := m.rest()
 	if got := len(all); got < n/2 || !strings.Contains(all[got-1], `"id":1`) {
@@ -169,31 +197,14 @@ func TestLongStream(t *testing.T) {
 
 // A client that comes back for an answer has it unread, until it goes again.
 func TestComesBackForAnAnswer(t *testing.T) {
-	const size = 6_000_000
-	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child"}}}}}`, webOptions{http: httpfront.Options{KeepAlive: time.Millisecond}})
+	w, ln := newDebtWeb(t, `"command":"child"`, time.Millisecond)
 	session := w.begin("/mcp/box", "2025-11-25")
 	first := w.open("POST", "/mcp/box", callOf(1, "say", fmt.Sprintf(`{"ms":200,"n":%d}`, size)), session)
 	first.close() // it is a stream by now, for its header is there
 	unread := func() int64 { return w.proxy.Status().Sessions[0].Unread }
 	waitFor(t, "nothing to be unread", func() bool { return unread() == 0 && w.proxy.Status().Sessions[0].InFlight == 0 })
-	again := w.send("GET", "/mcp/box", "", session, "Last-Event-ID: 1-0")
+	again := ln.send(t, "GET", "/mcp/box", "", session, "Last-Event-ID: 1-0")
 	waitFor(t, "the answer to be unread", func() bool { return unread() > size })
 	_ = again.Close()
 	waitFor(t, "nothing to be unread again", func() bool { return unread() == 0 })
-}
-
-// send writes a request and returns its connection, from which little is taken that nobody reads.
-func (w *web) send(method, path, body string, header ...string) net.Conn {
-	w.t.Helper()
-	c, err := net.Dial("tcp", w.address)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { _ = c.Close() })
-	_ = c.(*net.TCPConn).SetReadBuffer(128 << 10)
-	head := []string{method + " " + path + " HTTP/1.1", "Host: " + w.address, "Connection: close", "Content-Type: application/json", "Accept: application/json, text/event-stream", fmt.Sprintf("Content-Length: %d", len(body))}
-	if _, err := io.WriteString(c, strings.Join(append(head, header...), "\r\n")+"\r\n\r\n"+body); err != nil {
-		w.t.Fatal(err)
-	}
-	return c
 }

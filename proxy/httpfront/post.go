@@ -86,7 +86,7 @@ func (p *post) Finish(reply []byte) {
 	case p.left:
 	case reply != nil:
 		if !p.debt.keep(len(reply)) {
-			reply = leftOut(reply)
+			reply = p.debt.leftOut(reply)
 			p.debt.keep(len(reply))
 		}
 		p.debt.answer(len(reply))

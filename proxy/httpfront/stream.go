@@ -101,7 +101,7 @@ func (st *stream) end(msg []byte) {
 	st.over = true
 	if msg != nil {
 		if msg = oneLine(msg); !st.appendLocked(msg) {
-			st.appendLocked(leftOut(msg))
+			st.appendLocked(st.debt.leftOut(msg))
 		}
 	} else if st.reader != nil {
 		st.reader.signal()
@@ -233,9 +233,9 @@ func (st *stream) wrote(rd *reader, last uint64) {
 	defer st.mu.Unlock()
 	st.given = max(st.given, last)
 	if st.reader == rd {
-		for _, e := range st.events {
-			if e.seq > rd.done && e.seq <= last {
-				st.oweLocked(-len(e.msg))
+		for i := len(st.events) - 1; i >= 0 && st.events[i].seq > rd.done; i-- {
+			if st.events[i].seq <= last {
+				st.oweLocked(-len(st.events[i].msg))
 			}
 		}
 	}
@@ -251,6 +251,7 @@ func (st *stream) wrote(rd *reader, last uint64) {
 
 func (st *stream) dropFirstLocked() {
 	n := len(st.events[0].msg)
+	st.events[0] = event{} // or the message stays in memory
 	st.events = st.events[1:]
 	st.size -= n
 	st.debt.drop(n)
@@ -296,7 +297,7 @@ func (st *stream) take(rd *reader) (events []event, over, mine bool) {
 	for i > 0 && st.events[i-1].seq > rd.at {
 		i--
 	}
-	events = st.events[i:len(st.events):len(st.events)]
+	events = slices.Clone(st.events[i:])
 	rd.at = st.last
 	return events, st.over, true
 }

@@ -60,7 +60,7 @@ func progress(token, much []byte, said string) []byte {
 }
 
 // errMuch refuses what more would have to be kept for than one client or user may have kept.
-var errMuch = errors.New("too much is stored for this client or its user: wait for requests to finish, or end subscriptions or sessions")
+var errMuch = errors.New("too much is stored for this client or its user: wait for requests to finish, read their answers, or end subscriptions or sessions")
 
 // text gives the message of an error without its JSON-RPC code.
 func text(err error) string { return wire.AsError(err).Message }

@@ -11,6 +11,9 @@
 // the stream of another; what belongs to no request goes to the legacy client's GET stream. The package reads a message
 // once (incoming.Request) and hands it to the session with what was found.
 //
+// What a client has not read is its debt: its own servers wait for it, and what nobody can wait for is bounded for all
+// clients of a user together.
+//
 // Locks are taken in this order: post, streams, stream. That of clients comes before those of a proxy, for a session is
 // made and asked whether it is busy under it; nothing else is called with a lock held.
 package httpfront

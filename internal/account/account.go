@@ -36,6 +36,10 @@ const (
 // Each is charged for a thing besides its bytes: what it takes to hold on to it.
 const Each = 512
 
+// Brief is how long a thing is, in bytes, for which nothing is refused: of such things there are no more than of
+// requests and connections, which are bounded themselves.
+const Brief = 4 << 10
+
 // Account is what is kept because of one of them. Its methods may be called by several goroutines, and take no lock as
 // long as nobody waits. A nil Account allows everything.
 type Account struct {
@@ -169,6 +173,9 @@ func (a *Account) Kept() int64 {
 	}
 	return a.kept.Load()
 }
+
+// Limit is how many bytes the account allows.
+func (a *Account) Limit() int64 { return a.limit }
 
 // Refused is how often there was no room.
 func (a *Account) Refused() uint64 {

@@ -18,7 +18,7 @@ type entered struct {
 // NewUsers makes accounts that allow each user so many bytes.
 func NewUsers(limit int) *Users { return &Users{limit: limit, all: make(map[string]*entered)} }
 
-// Enter gives the account of a user until leave is called, which comes after what was charged is credited.
+// Enter gives the account of a user, which stays until leave is called. What was charged is credited before that.
 func (us *Users) Enter(user string) (of *Account, leave func()) {
 	us.mu.Lock()
 	defer us.mu.Unlock()

@@ -205,7 +205,7 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 	defer p.busy.end(s.viewer.Name)
 	body, ok := p.body(w, r, s.viewer.Name)
 	if ok {
-		p.act(w, r, s, action, body)
+		unread.Serve(w, s.viewer.Name, func(w http.ResponseWriter) { p.act(w, r, s, action, body) })
 	}
 }
 
@@ -291,7 +291,6 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request, s *session, action Ac
 	if action.Follows {
 		defer context.AfterFunc(p.life, cancel)()
 	}
-	w = unread.Writer(w, s.viewer.Name)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	notes := make(chan []byte)
 	done := make(chan []byte, 1)

@@ -37,11 +37,7 @@ func Await(w http.ResponseWriter, r *http.Request, patience time.Duration) {
 	}
 }
 
-// free is how much of a body nobody is charged for: most requests have less, and are read without a look at who sends
-// them.
-const free = 4 << 10
-
-// users are charged for the bodies that are being read in this process, beyond what is free. Whoever sends many long
+// users are charged for the bodies that are being read in this process. Whoever sends many long
 // bodies slowly waits for the first of them before more are read, and has nobody else wait.
 var users = account.NewUsers(account.Bodies)
 
@@ -52,44 +48,21 @@ func Read(w http.ResponseWriter, r *http.Request, user string, buf []byte, most 
 	if r.ContentLength > int64(most) {
 		return buf, errLong
 	}
-	whole := most // what is to be room for; of a body in chunks nobody knows the length
+	whole, first := most, 511 // a body in chunks does not say its length
 	if r.ContentLength >= 0 {
-		whole = int(r.ContentLength)
+		whole, first = int(r.ContentLength), int(r.ContentLength)
 	}
-	if user == "" || whole <= free {
-		return read(w, r, buf, most, whole, patience)
+	if user != "" && whole > account.Brief {
+		done, ok := reserve(r.Context(), user, whole, patience)
+		if !ok {
+			return buf, errBusy
+		}
+		defer done()
 	}
-	done, ok := reserve(r.Context(), user, whole, patience)
-	if !ok {
-		return buf, errBusy
-	}
-	defer done()
-	return read(w, r, buf, most, whole, patience)
-}
-
-// reserve waits for room for a body of so many bytes, which done gives back.
-func reserve(ctx context.Context, user string, n int, patience time.Duration) (done func(), ok bool) {
-	of, leave := users.Enter(user)
-	if ok = of.TryAwait(n); !ok {
-		waiting, cancel := context.WithTimeout(ctx, patience)
-		ok = of.Await(n, waiting.Done())
-		cancel()
-	}
-	if !ok {
-		leave()
-		return nil, false
-	}
-	return func() { of.Credit(n); leave() }, true
-}
-
-func read(w http.ResponseWriter, r *http.Request, buf []byte, most, whole int, patience time.Duration) ([]byte, *Error) {
 	Await(w, r, patience)
 	// With a byte to spare the end is seen without growing.
 	limit := len(buf) + most
-	if r.ContentLength < 0 {
-		whole = 511
-	}
-	buf = slices.Grow(buf, whole+1)
+	buf = slices.Grow(buf, first+1)
 	for {
 		n, err := r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -107,4 +80,19 @@ func read(w http.ResponseWriter, r *http.Request, buf []byte, most, whole int, p
 			buf = slices.Grow(buf, len(buf))
 		}
 	}
+}
+
+// reserve waits for room for a body of so many bytes, which done gives back.
+func reserve(ctx context.Context, user string, n int, patience time.Duration) (done func(), ok bool) {
+	of, leave := users.Enter(user)
+	if ok = of.TryAwait(n); !ok {
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		ok = of.Await(n, waiting.Done())
+		cancel()
+	}
+	if !ok {
+		leave()
+		return nil, false
+	}
+	return func() { of.Credit(n); leave() }, true
 }

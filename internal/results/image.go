@@ -52,8 +52,11 @@ func scaled(raw []byte, it *item, left *int) []byte {
 		return whole
 	}
 	info, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil || max(info.Width, info.Height) <= longSide {
+		return whole
+	}
 	size := sizeOf(data, info, format)
-	if err != nil || max(info.Width, info.Height) <= longSide || size > *left {
+	if size > *left {
 		return whole
 	}
 	*left -= size

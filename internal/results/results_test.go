@@ -190,7 +190,7 @@ func BenchmarkPreview(b *testing.B) {
 func TestImagesThatAreTooLarge(t *testing.T) {
 	encode := func(img image.Image) string {
 		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
 			t.Fatal(err)
 		}
 		return base64.StdEncoding.EncodeToString(b.Bytes())
@@ -201,9 +201,8 @@ func TestImagesThatAreTooLarge(t *testing.T) {
 		images []string
 		whole  int // as they are
 	}{
-		"one":     {[]string{plain}, 0},
 		"two":     {[]string{plain, plain}, 1},
-		"16 bits": {[]string{deep, plain}, 1},
+		"16 bits": {[]string{deep}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := shelf(t)

@@ -8,20 +8,23 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 )
 
-// brief is how many bytes are written without a look at what else the user has to read: there are no more of them than
-// connections.
-const brief = 4 << 10
-
 var users = account.NewUsers(account.User)
 
-// Writer returns a writer of a response to a user. Where the responses to the user hold too much already it breaks off
-// the connection, as net/http does for [http.ErrAbortHandler]: a client that reads hears that its response is missing,
-// and one that does not misses nothing.
-func Writer(w http.ResponseWriter, user string) http.ResponseWriter { return &writer{w, user} }
+// Serve has a response to a user made by serve. Where the responses to the user hold too much already, writes fail, and
+// at the end the connection is broken off, as net/http does for [http.ErrAbortHandler]: a client that reads hears that
+// its response is not whole, and one that does not misses nothing.
+func Serve(w http.ResponseWriter, user string, serve func(http.ResponseWriter)) {
+	own := &writer{ResponseWriter: w, user: user}
+	serve(own)
+	if own.broken {
+		panic(http.ErrAbortHandler)
+	}
+}
 
 type writer struct {
 	http.ResponseWriter
-	user string
+	user   string
+	broken bool
 }
 
 // Unwrap is for http.ResponseController.
@@ -29,13 +32,17 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Write implements io.Writer.
 func (w *writer) Write(p []byte) (int, error) {
-	if len(p) <= brief {
+	if w.broken {
+		return 0, http.ErrAbortHandler
+	}
+	if len(p) <= account.Brief {
 		return w.ResponseWriter.Write(p)
 	}
 	of, leave := users.Enter(w.user)
 	defer leave()
 	if !of.Charge(len(p)) {
-		panic(http.ErrAbortHandler)
+		w.broken = true
+		return 0, http.ErrAbortHandler
 	}
 	defer of.Credit(len(p))
 	return w.ResponseWriter.Write(p)

@@ -28,10 +28,16 @@ func (s stuck) Write(p []byte) (int, error) {
 func TestWriter(t *testing.T) {
 	part := make([]byte, account.User/3)
 	write := func(user string, w http.ResponseWriter, p []byte) (brokenOff bool) {
-		defer func() { brokenOff = recover() == http.ErrAbortHandler }()
-		if n, err := unread.Writer(w, t.Name()+user).Write(p); n != len(p) || err != nil {
-			t.Errorf("got %d, %v of %d bytes", n, err, len(p))
-		}
+		failed := false
+		defer func() {
+			if brokenOff = recover() == http.ErrAbortHandler; brokenOff != failed {
+				t.Errorf("broken off %v, a write failed %v", brokenOff, failed)
+			}
+		}()
+		unread.Serve(w, t.Name()+user, func(w http.ResponseWriter) {
+			n, err := w.Write(p)
+			failed = n != len(p) || err != nil
+		})
 		return false
 	}
 	slow := stuck{httptest.NewRecorder(), make(chan bool), make(chan struct{})}
@@ -63,7 +69,12 @@ func TestWriter(t *testing.T) {
 // Handlers reach what is behind the writer.
 func TestUnwrap(t *testing.T) {
 	w := httptest.NewRecorder()
-	if err := http.NewResponseController(unread.Writer(w, "")).Flush(); err != nil || !w.Flushed {
-		t.Errorf("got %v, flushed %v", err, w.Flushed)
+	unread.Serve(w, "", func(w http.ResponseWriter) {
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+	})
+	if !w.Flushed {
+		t.Error("it is not flushed")
 	}
 }

@@ -58,7 +58,7 @@ type clients struct {
 	mu      sync.Mutex
 	legacy  map[string]*client
 	modern  map[party]*client
-	people  map[string]*person // who have a client, by their names
+	people  map[string]*person // who have a client, or had one of which something is left, by their names
 	made    int                // in both, and those whose initialize is being answered
 	closing bool
 	ending  sync.WaitGroup // those that are being closed
@@ -111,14 +111,21 @@ func (cs *clients) admitLocked(v *visit) (*person, *refusal) {
 func (cs *clients) leaveLocked(name string) {
 	cs.made--
 	who := cs.people[name]
-	if who.made--; who.made == 0 {
+	who.made--
+	cs.forgetLocked(name, who)
+}
+
+// forgetLocked forgets somebody who has no client, once nothing is kept because of them: what their last clients have
+// not read counts for the next ones.
+func (cs *clients) forgetLocked(name string, who *person) {
+	if who.made == 0 && who.account.Kept() == 0 {
 		delete(cs.people, name)
 	}
 }
 
-// debtOf makes the debt of a client of somebody that is so many programs at most.
+// debtOf makes the debt of a client of somebody; programs is how many may share it.
 func (cs *clients) debtOf(who *person, programs int) *debt {
-	return &debt{client: account.New(programs*cs.mostUnread, nil), user: who.account, most: cs.mostKept}
+	return &debt{client: account.New(programs*cs.mostUnread, nil), user: who.account}
 }
 
 // begin makes a client that wants to initialize; register or forget follows.
@@ -280,6 +287,9 @@ func (cs *clients) sweep(now time.Time) {
 	}
 	for _, c := range idle {
 		cs.takeLocked(c)
+	}
+	for name, who := range cs.people {
+		cs.forgetLocked(name, who)
 	}
 	cs.mu.Unlock()
 	for _, c := range idle {

@@ -11,23 +11,18 @@ import (
 type debt struct {
 	client *account.Account // for answers: over it the client's own servers are not read
 	user   *account.Account // for all that clients of the user have not read: over it no more is kept
-	most   int              // what the user's allows, in bytes
 }
 
 // sharing is how many programs that share a session may each leave unread what one that is alone may: one that hangs is
 // not to have the servers of the others wait.
 const sharing = 4
 
-// brief is how long a message is that is kept in any case, in bytes: there are no more of them than requests, which are
-// bounded themselves.
-const brief = 4 << 10
-
 // keep charges the user for a message; it reports false if it is not to be kept.
 func (d *debt) keep(n int) bool {
 	if d == nil {
 		return true
 	}
-	if n <= brief {
+	if n <= account.Brief {
 		d.user.Keep(n)
 		return true
 	}
@@ -35,7 +30,7 @@ func (d *debt) keep(n int) bool {
 }
 
 // isMuch reports whether so much is unread that what can be left out is.
-func (d *debt) isMuch() bool { return d != nil && d.user.Kept() > int64(d.most/2) }
+func (d *debt) isMuch() bool { return d != nil && d.user.Kept() > d.user.Limit()/2 }
 
 // drop takes back what keep has charged.
 func (d *debt) drop(n int) {
@@ -56,5 +51,5 @@ func (d *debt) leftOut(reply []byte) []byte {
 	var m wire.Message
 	_ = wire.Scan(reply, &m) // it was written by us
 	return wire.AppendError(nil, m.Raw[m.ID.Start:m.ID.End], wire.CodeInternal, fmt.Sprintf("the answer of %d bytes is left out, because this user has more than %d bytes "+
-		"of answers still to read; what was asked for was carried out", len(reply), d.most), nil)
+		"of answers still to read; what was asked for was carried out", len(reply), d.user.Limit()), nil)
 }

@@ -208,3 +208,27 @@ func TestComesBackForAnAnswer(t *testing.T) {
 	_ = again.Close()
 	waitFor(t, "nothing to be unread again", func() bool { return unread() == 0 })
 }
+
+// What the clients of a user have left unread counts for the next ones, until it is gone.
+func TestSessionAfterUnreadAnswers(t *testing.T) {
+	w, ln := newDebtWeb(t, `"command":"child"`, 0)
+	session := w.begin("/mcp/box", "2025-11-25")
+	of := httpfront.AccountOf(w.front, principal.Default)
+	c := ln.send(t, "POST", "/mcp/box", callOf(1, "say", fmt.Sprintf(`{"n":%d}`, size)), session)
+	if _, err := io.ReadFull(c, make([]byte, 20_000)); err != nil {
+		t.Fatal(err)
+	}
+	w.status("DELETE", "/mcp/box", "", session)
+	session = w.begin("/mcp/box", "2025-11-25")
+	if httpfront.AccountOf(w.front, principal.Default) != of || of.Kept() < size {
+		t.Errorf("%d bytes are kept in the account before, want it to be the same", of.Kept())
+	}
+	w.status("DELETE", "/mcp/box", "", session)
+	_ = c.Close()
+	waitFor(t, "nothing to be charged", func() bool { return of.Kept() == 0 })
+	w.front.Sweep(time.Now())
+	w.begin("/mcp/box", "2025-11-25")
+	if httpfront.AccountOf(w.front, principal.Default) == of {
+		t.Error("the account stays for ever")
+	}
+}

@@ -148,5 +148,6 @@ func (f *Front) serveCommands(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	f.opts.Commands.ServeHTTP(unread.Writer(w, c.Name), r.WithContext(principal.With(ctx, c.Principal)))
+	r = r.WithContext(principal.With(ctx, c.Principal))
+	unread.Serve(w, c.Name, func(w http.ResponseWriter) { f.opts.Commands.ServeHTTP(w, r) })
 }

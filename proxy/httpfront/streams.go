@@ -13,7 +13,6 @@ const maxFinished = 16
 // streams are those of one legacy client.
 type streams struct {
 	standing *stream // what belongs to no request
-	debt     *debt
 
 	mu       sync.Mutex
 	over     bool // the session has ended
@@ -23,7 +22,7 @@ type streams struct {
 }
 
 func newStreams(debt *debt) *streams {
-	return &streams{standing: &stream{ids: true, standing: true, debt: debt}, debt: debt, all: make(map[uint64]*stream)}
+	return &streams{standing: &stream{ids: true, standing: true, debt: debt}, all: make(map[uint64]*stream)}
 }
 
 // open makes the stream of one request.
@@ -31,7 +30,7 @@ func (ss *streams) open(prime bool) *stream {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	ss.last++
-	st := &stream{number: ss.last, ids: true, prime: prime, debt: ss.debt}
+	st := &stream{number: ss.last, ids: true, prime: prime, debt: ss.standing.debt}
 	ss.all[st.number] = st
 	return st
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -98,14 +97,13 @@ func TestRefusalsInTheLog(t *testing.T) {
 func TestSpeaksTLS(t *testing.T) {
 	var log syncBuffer
 	w := newWeb(t, `{"toolboxes": {}}`, webOptions{log: &log})
-	began := time.Now()
 	res, err := http.Get("https://" + w.address)
 	if err == nil {
 		_ = res.Body.Close()
 		t.Fatal("https was answered by a port without TLS")
 	}
-	if took := time.Since(began); !strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") || took > 5*time.Second {
-		t.Errorf("got %v after %v, want at once that the server speaks HTTP", err, took)
+	if !strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
+		t.Errorf("got %v, want that the server speaks HTTP", err)
 	}
 	waitFor(t, "a line of the log", func() bool {
 		return strings.Contains(log.String(), `"err":"this address is served without TLS: its URL begins with http:// and not with https://","detail":"https from 127.0.0.1"`)

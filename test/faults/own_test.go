@@ -207,7 +207,7 @@ func (b *bed) signal(s os.Signal) {
 }
 
 func TestFaultB8B9_BadInput(t *testing.T) {
-	b := newBed(t, "well", setup{again: true})
+	b := newBed(t, "well", setup{})
 	for _, tt := range []struct {
 		line, id string
 		code     int

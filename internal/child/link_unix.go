@@ -184,7 +184,7 @@ func (l *link) killAfter(d time.Duration) *time.Timer {
 }
 
 // hastenMax is how long the guard may take to kill everything when the time has come.
-const hastenMax = 150 * time.Millisecond
+const hastenMax = 200 * time.Millisecond
 
 // hasten has the guard end what it has started, and kills it where it does not.
 func (l *link) hasten(grace Grace) {

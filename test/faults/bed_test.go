@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,7 +39,8 @@ type setup struct {
 	wrap    []string // a command line that the program's is appended to
 	flags   []string // of serve
 	level   string   // of the log; "" means debug
-	more    int      // servers of the toolbox "more", which are well
+	more    int      // servers of the toolbox "more"
+	as      string   // their fault; "" means well
 	unready bool     // the sick server does not become ready
 	again   bool     // the test has had a bed before
 }
@@ -68,7 +70,7 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	maps.Copy(sick, how.sick)
 	more := entry{}
 	for i := range how.more {
-		more[fmt.Sprintf("s%d", i)] = b.server("well")
+		more[fmt.Sprintf("s%d", i)] = b.server(cmp.Or(how.as, "well"))
 	}
 	top := entry{"openTimeout": "10s", "toolboxes": entry{
 		"box":  entry{"mcpServers": entry{"sick": sick, "well": b.server("well")}},
@@ -129,6 +131,12 @@ func (b *bed) environ() []string {
 		env = append(env, name+"="+b.folder)
 	}
 	return append(env, "XDG_RUNTIME_DIR="+b.runtime)
+}
+
+// openMore opens the toolbox "more", and returns the result.
+func (b *bed) openMore() []byte {
+	b.t.Helper()
+	return b.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"more"}}`)
 }
 
 // opened is the result of opening the toolbox.

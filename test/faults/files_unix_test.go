@@ -183,9 +183,7 @@ func TestFaultG30_EndIsInTime(t *testing.T) {
 			}
 		}},
 		{"processes that left their parent", "daemon", func(*bed) {}},
-		{"many", "ignoreterm", func(b *bed) {
-			b.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"more"}}`)
-		}},
+		{"many", "ignoreterm", func(b *bed) { b.openMore() }},
 	} {
 		for name, end := range map[string]func(*bed){
 			"end of input": func(b *bed) { b.CloseInput() },
@@ -193,7 +191,7 @@ func TestFaultG30_EndIsInTime(t *testing.T) {
 		} {
 			t.Run(tt.name+", "+name, func(t *testing.T) {
 				inTime(t, func(again bool) *bed {
-					b := newBed(t, tt.fault, setup{level: "info", more: 5, again: again})
+					b := newBed(t, tt.fault, setup{level: "info", more: 5, as: "ignoreterm", again: again})
 					tt.before(b)
 					end(b)
 					return b

@@ -14,9 +14,9 @@ import (
 // whatever hangs: a server, a client, a disk, a pipe. What is done in it has bounds of its own, which are of no use
 // when they add up.
 const (
-	endTerm = 1150 * time.Millisecond // what still runs gets SIGTERM; calls under way have had a second
-	endKill = 1500 * time.Millisecond // and SIGKILL
-	endAll  = 1750 * time.Millisecond // the program ends, whatever it waits for
+	endTerm = 1100 * time.Millisecond // what still runs gets SIGTERM; calls under way have had a second
+	endKill = 1400 * time.Millisecond // and SIGKILL
+	endAll  = 1750 * time.Millisecond // the program ends, whatever it waits for: many to kill take their time where others work too
 )
 
 // ErrLate says that the end had to be cut off.

@@ -62,9 +62,9 @@ func giveUps() []string {
 // affirmed reads yes and no.
 func affirmed(said string) (agreed, known bool) {
 	switch said {
-	case "y", "yes", "yes please", "ok", "okay", "sure", "do it", "go ahead", "confirm", "confirmed", "true":
+	case "y", "yes", "yes please", "yeah", "yep", "ok", "okay", "sure", "do it", "go ahead", "confirm", "confirmed", "true":
 		return true, true
-	case "n", "no", "no thanks", "don t", "do not", "false":
+	case "n", "no", "nope", "no thanks", "no thank you", "don t", "do not", "false":
 		return false, true
 	}
 	return false, false
@@ -130,15 +130,17 @@ func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
 
 // chosen goes on with the command that the user has picked, by its number or name.
 func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
-	if said == "none" || said == "no" || said == "none of these" {
+	agreed, known := affirmed(said)
+	if known && !agreed || said == "none" || strings.HasPrefix(said, "none of th") {
 		return t.giveUp(), nil
 	}
-	if agreed, _ := affirmed(said); agreed && len(pending.Candidates) == 1 {
-		said = "1" // "Do you mean" of one is answered by yes
+	number := position(said, len(pending.Candidates))
+	if agreed && len(pending.Candidates) == 1 {
+		number = 0 // "Do you mean" of one is answered by yes
 	}
 	for i, name := range pending.Candidates {
 		v, problem := t.w.resolve(t.path, name)
-		if problem != nil || said != strconv.Itoa(i+1) && said != normal(name) && said != normal(v.command.Leaf) {
+		if problem != nil || i != number && said != normal(name) && said != normal(v.command.Leaf) {
 			continue
 		}
 		t.inferred = false
@@ -153,6 +155,25 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 		return t.again(pending, "Do you mean "+pending.Candidates[0]+"? Answer yes or no."), nil
 	}
 	return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
+}
+
+// position is which of n things a reply means that says nothing else, as in 2, "the second" or "option 2", counted from
+// 0; it is -1 if the reply means none.
+func position(said string, n int) int {
+	words := slices.DeleteFunc(strings.Fields(said), func(w string) bool {
+		return slices.Contains([]string{"the", "one", "number", "option", "please"}, w)
+	})
+	if len(words) != 1 {
+		return -1
+	}
+	if i, ok := ordinal(words, n); ok {
+		return i
+	}
+	i, err := strconv.Atoi(words[0])
+	if err != nil {
+		return -1
+	}
+	return i - 1
 }
 
 // supplied adds the value that was asked for, and others that the reply names.

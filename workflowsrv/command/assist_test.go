@@ -259,6 +259,27 @@ func TestNothingToGiveUp(t *testing.T) {
 	}
 }
 
+// A command is picked in the words that people use, and what is not one of them picks nothing.
+func TestPicks(t *testing.T) {
+	e, _ := desk(books(t), nil)
+	pending := command.Pending{Kind: command.AskChoice, Query: "q", Candidates: []string{"open_order", command.GoUp, "list_orders"}}
+	const none, again = "Nothing was run.", "is none of them"
+	for reply, want := range map[string]string{
+		"2": command.GoUp, "2.": command.GoUp, "the second one": command.GoUp, "Second, please": command.GoUp, "option 2": command.GoUp,
+		"go up": command.GoUp, "number 3": "list_orders", "the last one": "list_orders", "last": "list_orders",
+		"no": none, "n": none, "Nope.": none, "none": none, "None of them": none,
+		"yes": again, "0": again, "4": again, "-2": command.GoUp, "fourth": again, "2 3": again, "one": again, "the second line": again,
+	} {
+		o, err := e.Answer(t.Context(), order(), pending, reply, command.CallOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := o.Output.CommandName; (name == nil || *name != want) && !strings.Contains(o.Text(), want) {
+			t.Errorf("%q: got %q, want %q", reply, o.Text(), want)
+		}
+	}
+}
+
 // What a user has looked up before the answer is not what the instruction meant.
 func TestMeans(t *testing.T) {
 	confirm := command.Pending{Kind: command.AskConfirm, Inferred: true, Action: command.Action{CommandName: "open_order"}}

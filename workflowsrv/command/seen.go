@@ -162,18 +162,24 @@ func (m *memory) numbered(p *Param, text string) (string, bool) {
 		if len(table) < 2 || table[0][p.Name] == "" {
 			continue
 		}
-		for i, word := range []string{"first", "second", "third", "fourth", "fifth"} {
-			if slices.Contains(words, word) && i < len(table) {
-				return table[i][p.Name], table[i][p.Name] != ""
-			}
+		row, ok := ordinal(words, len(table))
+		if !ok {
+			return "", false
 		}
-		if slices.Contains(words, "last") {
-			v := table[len(table)-1][p.Name]
-			return v, v != ""
-		}
-		return "", false
+		v := table[row][p.Name]
+		return v, v != ""
 	}
 	return "", false
+}
+
+// ordinal finds which of n things words say, as in "the second one", counted from 0.
+func ordinal(words []string, n int) (int, bool) {
+	for i, word := range []string{"first", "second", "third", "fourth", "fifth"} {
+		if i < n && slices.Contains(words, word) {
+			return i, true
+		}
+	}
+	return n - 1, slices.Contains(words, "last")
 }
 
 // mentioned finds the one value that a text mentions: of two of which one is part of the other it is the longer.

@@ -67,6 +67,9 @@ func shows(call *ast.CallExpr) bool {
 	case on != nil && on.Name == "errors":
 		return fn.Sel.Name == "New"
 	}
+	if fn.Sel.Name == "NewToolResultError" {
+		return true
+	}
 	return slices.Contains([]string{"Str", "Strs", "Stringer", "Bytes", "RawJSON", "Interface", "Any", "Msg", "Msgf"}, fn.Sel.Name) && len(call.Args) > 1
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -13,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 )
@@ -74,7 +74,7 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 	if reply.Kind == wire.Failure { // whose message may repeat what the client sent
 		var out [2]wire.Span
 		_ = wire.Find(raw, reply.Error, []string{"code", "message"}, out[:]) // the engine's errors have them
-		code, _ := strconv.Atoi(string(raw[out[0].Start:out[0].End]))
+		code, _ := jsontype.Int(raw[out[0].Start:out[0].End])
 		message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
 		if peer.fault != nil {
 			message = foreign.NewError(peer.fault).Error()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
@@ -214,8 +215,8 @@ func failureOf(raw []byte) error {
 	if err != nil || wire.Find(raw, span, []string{"code", "message", "data"}, out[:]) != nil {
 		return errors.New("the server says that the task failed, but not how")
 	}
-	code, err := strconv.Atoi(string(raw[out[0].Start:out[0].End]))
-	if err != nil {
+	code, ok := jsontype.Int(raw[out[0].Start:out[0].End])
+	if !ok {
 		code = wire.CodeInternal
 	}
 	message, _ := wire.Unquote(raw[out[1].Start:out[1].End])

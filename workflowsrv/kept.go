@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -136,8 +137,12 @@ func keepManage(ctx context.Context, s *service, a arguments, who runs.Caller) (
 			return result{}, f
 		}
 	}
-	if a.has("to") && json.Unmarshal(a["to"], &o.To) != nil {
-		return result{}, invalidParams("to must be the number of an event")
+	if a.has("to") {
+		to, ok := jsontype.Int(a["to"])
+		if !ok {
+			return result{}, invalidParams("to must be the number of an event")
+		}
+		o.To = to
 	}
 	answer, err := s.runs.Manage(ctx, who, o)
 	return kept("", answer, err)

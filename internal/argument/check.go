@@ -125,7 +125,7 @@ func (c *checker) unknown(prefix, name string, in map[string]any, given map[stri
 // value checks one value by its schema.
 func (c *checker) value(name string, schema any, value any, depth int) {
 	types := jsontype.Of(c.schema.root, schema)
-	got := typeOf(value)
+	got := jsontype.KindOf(value)
 	if len(types) > 0 && !slices.Contains(types, got) && !(got == "integer" && slices.Contains(types, "number")) {
 		c.fault("%s: must be %s, got %s", shown(name), join(types), article(got))
 		return
@@ -193,24 +193,4 @@ func article(kind string) string {
 		return "an " + kind
 	}
 	return "a " + kind
-}
-
-// typeOf is the JSON type of a value.
-func typeOf(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case json.Number:
-		if text := strings.TrimSuffix(v.String(), ".0"); strings.ContainsAny(text, ".eE") {
-			return "number"
-		}
-		return "integer"
-	case string:
-		return "string"
-	case []any:
-		return "array"
-	}
-	return "object"
 }

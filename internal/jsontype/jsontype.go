@@ -2,10 +2,11 @@
 package jsontype
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -110,26 +111,72 @@ func Value(value string, want []string) ([]byte, error) {
 
 // typeOf gives the JSON type of a text, or "" if it is no JSON.
 func typeOf(text string) string {
-	d := json.NewDecoder(bytes.NewReader([]byte(text)))
-	d.UseNumber()
-	var v any
-	if !json.Valid([]byte(text)) || d.Decode(&v) != nil {
+	if !json.Valid([]byte(text)) {
 		return ""
 	}
-	switch v := v.(type) {
+	return Kind([]byte(strings.TrimLeft(text, " \t\r\n")))
+}
+
+// Kind names the type of a JSON value, which nothing stands in front of, as JSON Schema does: a number without a fraction
+// is an "integer", however it is written (3, 3.0, 3e0), and of the others it is a "number".
+func Kind(raw []byte) string {
+	switch raw[0] {
+	case '"':
+		return "string"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	if isInteger(strings.TrimRight(string(raw), " \t\r\n")) {
+		return "integer"
+	}
+	return "number"
+}
+
+// KindOf is Kind of a decoded value whose numbers are of the type json.Number.
+func KindOf(value any) string {
+	switch v := value.(type) {
 	case nil:
 		return "null"
 	case bool:
 		return "boolean"
 	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
-			return "number"
-		}
-		return "integer"
+		return Kind([]byte(v))
+	case string:
+		return "string"
 	case []any:
 		return "array"
-	case map[string]any:
-		return "object"
 	}
-	return "string"
+	return "object"
+}
+
+// Int reads a JSON value that is an integer, however it is written. ok is false for what is none, and beyond 2^53, where not all readers of
+// JSON agree what a number is.
+func Int(raw []byte) (n int, ok bool) {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || math.Abs(f) > 1<<53 || !isInteger(string(raw)) {
+		return 0, false
+	}
+	return int(f), true
+}
+
+// isInteger reports whether a JSON number has no fraction: not by its value, which may have a billion digits.
+func isInteger(number string) bool {
+	number, power, _ := strings.Cut(strings.ToLower(number), "e")
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(number, "-"), ".")
+	significant := strings.TrimRight(whole+fraction, "0")
+	places := len(significant) - len(whole) // behind the point; below 0 if zeros stand before it
+	if significant == "" || power == "" {
+		return significant == "" || places <= 0
+	}
+	exponent, err := strconv.Atoi(power)
+	if err != nil { // it is beyond what an int holds
+		return power[0] != '-'
+	}
+	return places <= exponent
 }

@@ -70,3 +70,40 @@ func TestValue(t *testing.T) {
 		})
 	}
 }
+
+// A number without a fraction is an integer, as JSON Schema has it, whoever wrote it and however.
+func TestIntegers(t *testing.T) {
+	for text, want := range map[string]int{"0": 0, "-0": 0, "7": 7, "7.0": 7, "7.000": 7, "7e0": 7, "70e-1": 7, "0.7E+1": 7, "7E2": 700,
+		"-12.50e1": -125, "0.0e9999999999999999999": 0, "0e-5": 0, "9007199254740992": 1 << 53, "100e-2": 1} {
+		if got := jsontype.Kind([]byte(text)); got != "integer" {
+			t.Errorf("%s: got the kind %s, want integer", text, got)
+		}
+		if got, ok := jsontype.Int([]byte(text)); !ok || got != want {
+			t.Errorf("%s: got %d, %v, want %d", text, got, ok, want)
+		}
+		if v, err := jsontype.Value(text, []string{"integer"}); err != nil || string(v) != text {
+			t.Errorf("%s: got %s, %v, want it as it was written", text, v, err)
+		}
+	}
+	for _, text := range []string{"7.5", "-0.1", "75e-1", "100e-3", "1e-9999999999999999999", "7.0000000000000000000001", "0.05e1"} {
+		if got := jsontype.KindOf(json.Number(text)); got != "number" {
+			t.Errorf("%s: got the kind %s, want number", text, got)
+		}
+		if got, ok := jsontype.Int([]byte(text)); ok {
+			t.Errorf("%s: got %d, want no integer", text, got)
+		}
+	}
+	for _, text := range []string{"1e400", "12345678901234567890", "1e9999999999999999999"} {
+		if got := jsontype.Kind([]byte(text)); got != "integer" {
+			t.Errorf("%s: got the kind %s, want integer", text, got)
+		}
+		if got, ok := jsontype.Int([]byte(text)); ok {
+			t.Errorf("%s: got %d, want none that is too large", text, got)
+		}
+	}
+	for _, text := range []string{"", "null", `"7"`, "true", "[7]"} {
+		if got, ok := jsontype.Int([]byte(text)); ok {
+			t.Errorf("%q: got %d, want no integer", text, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -86,20 +87,9 @@ func (r *reader) accepts(schema wire.Span, value []byte) bool {
 
 // typesOf gives the types that a JSON value has.
 func typesOf(value []byte) []string {
-	switch value[0] {
-	case '{':
-		return []string{"object"}
-	case '[':
-		return []string{"array"}
-	case '"':
-		return []string{"string"}
-	case 't', 'f':
-		return []string{"boolean"}
-	case 'n':
-		return []string{"null"}
+	kind := jsontype.Kind(value)
+	if kind == "integer" {
+		return []string{kind, "number"}
 	}
-	if strings.ContainsAny(string(value), ".eE") && !strings.HasSuffix(string(value), ".0") {
-		return []string{"number"}
-	}
-	return []string{"integer", "number"}
+	return []string{kind}
 }

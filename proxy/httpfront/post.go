@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -206,7 +207,7 @@ func replyStatus(reply []byte) int {
 	if wire.Scan(reply, &m) != nil || m.Kind != wire.Failure {
 		return http.StatusOK
 	}
-	switch code, _ := strconv.Atoi(string(wire.Get(reply, m.Error, "code"))); code {
+	switch code, _ := jsontype.Int(wire.Get(reply, m.Error, "code")); code {
 	case wire.CodeMethodNotFound:
 		return http.StatusNotFound
 	case eras.HeaderMismatch, eras.MissingCapability, eras.UnsupportedVersion, wire.CodeParse, wire.CodeInvalidRequest:

@@ -60,6 +60,7 @@ func TestServedCommands(t *testing.T) {
 				{"invoke_assistant", `{"user_query":"abort"}`, `"status":"cancelled"`},
 				{"new_conversation", `{}`, `"status":"ok"`},
 				{"list_conversations", `{}`, `"turns":5`},
+				{"list_conversations", `{"limit":2.0}`, `"turns":5`}, // a number without a fraction is an integer
 			} {
 				if got := d.call(test.operation, test.arguments); !strings.Contains(got, test.want) {
 					t.Errorf("%s %s: got %.600s, want %s", test.operation, test.arguments, got, test.want)

@@ -73,7 +73,7 @@ func TestGateThroughTypeScript(t *testing.T) {
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"step":"launch","output":"The user has agreed: yes","notes":"confirmed"}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"context":{"agree":true,"answer":"yes"}}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"code":"12345678"}`, run)),
-		use("workflow_run", fmt.Sprintf(`{"run":%q,"action":"rewind","to":1}`, run)),
+		use("workflow_run", fmt.Sprintf(`{"run":%q,"action":"rewind","to":1.0}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q}`, run)),
 	}})
 	states := ""

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func ReplyError(method string, m *wire.Message) *RPCError {
 	e := &RPCError{Method: method}
 	var out [3]wire.Span
 	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
-		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
+		e.Code, _ = jsontype.Int(m.Bytes(out[0]))
 		message, _ := wire.Unquote(m.Bytes(out[1]))
 		e.Text = foreign.NewText(message)
 		if data := m.Bytes(out[2]); len(data) <= maxData {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/jsontype"
@@ -133,10 +134,14 @@ func enumHas(schema any, text string) bool {
 	})
 }
 
-// complete fills in what the call does not give, from the place where the command runs and from the defaults.
+// complete fills in what the call does not give, from the place where the command runs and from the defaults. Integers
+// are written in one way: 2 and 2.0 are the key of the same place.
 func (c *Command) complete(args arguments, at Path) {
 	for _, p := range c.Params {
-		if _, given := args[p.Name]; given {
+		if v, given := args[p.Name]; given {
+			if n, ok := jsontype.Int(v); ok && slices.Equal(p.Types, []string{"integer"}) {
+				args[p.Name] = strconv.AppendInt(nil, int64(n), 10)
+			}
 			continue
 		}
 		if p.FromContext != "" {

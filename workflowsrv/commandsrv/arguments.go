@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -96,7 +97,7 @@ func readArguments(tool string, raw []byte, params []param) (arguments, *Fault) 
 
 // check holds a value against the argument.
 func (p param) check(v json.RawMessage) *Fault {
-	kind := kindOf(v)
+	kind := jsontype.Kind(v)
 	if !p.takes(kind) {
 		return invalid("%s must be %s, got %s", p.name, strings.Join(p.kinds, " or "), kind)
 	}
@@ -112,26 +113,6 @@ func (p param) check(v json.RawMessage) *Fault {
 		}
 	}
 	return nil
-}
-
-// kindOf names the JSON type of a value.
-func kindOf(v json.RawMessage) string {
-	switch v[0] {
-	case '"':
-		return "string"
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	}
-	if bytes.ContainsAny(v, ".eE") {
-		return "number"
-	}
-	return "integer"
 }
 
 func (a arguments) raw(name string) json.RawMessage { return a[name] }

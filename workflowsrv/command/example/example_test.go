@@ -39,7 +39,7 @@ func TestWalk(t *testing.T) {
 		{say: "open_order <order_id>44822</order_id>", text: "order_id does not exist, got \"44822\"; did you mean 44821", context: "global"},
 		{say: "open_order <order_id>44821</order_id>", success: true, text: "Order 44821 of Ada Reed, open:\n1. Emma, 2", context: "Order 44821 of Ada Reed"},
 		{say: "cancel_order", text: "reason is missing (Why it is cancelled); one of no longer needed", context: "Order 44821 of Ada Reed"},
-		{say: "open_line <line>2</line>", success: true, text: "The Waves, 1", context: "line 2 of order 44821, The Waves"},
+		{say: "open_line <line>2.0</line>", success: true, text: "The Waves, 1", context: "line 2 of order 44821, The Waves"},
 		{say: "change_copies <copies>3</copies>", success: true, text: "The Waves: 3 copies now.", context: "line 2 of order 44821, The Waves"},
 		{say: "Order/add_note <note>Gift &amp; card</note>", success: true, text: "Noted.", context: "line 2 of order 44821, The Waves"},
 		{say: "go_up", success: true, text: "global > Order 44821 of Ada Reed.", context: "Order 44821 of Ada Reed"},

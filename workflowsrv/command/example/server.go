@@ -9,6 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -29,11 +31,23 @@ type input struct {
 	OrderID  string `json:"order_id"`
 	Customer string `json:"customer"`
 	Book     string `json:"book"`
-	Copies   int    `json:"copies"`
+	Copies   whole  `json:"copies"`
 	Note     string `json:"note"`
 	Reason   string `json:"reason"`
 	Address  string `json:"address"`
-	Line     int    `json:"line"`
+	Line     whole  `json:"line"`
+}
+
+// whole is an integer, however it is written.
+type whole int
+
+func (w *whole) UnmarshalJSON(raw []byte) error {
+	n, ok := jsontype.Int(raw)
+	if !ok {
+		return fmt.Errorf("want a whole number, got %.20q", raw)
+	}
+	*w = whole(n)
+	return nil
 }
 
 const orderID = `"order_id":{"type":"string","description":"The number of the order"}`
@@ -68,7 +82,7 @@ func (s *Shop) table() []tool {
 		}},
 		{"place_order", "Order copies of a book", `"customer":{"type":"string"},"book":{"type":"string"},"copies":{"type":"integer","minimum":1,"maximum":20}`,
 			[]string{"customer", "book", "copies"}, command.Write, func(in input) (string, any, error) {
-				o, err := s.place(in.Customer, in.Book, in.Copies)
+				o, err := s.place(in.Customer, in.Book, int(in.Copies))
 				return "Order " + o.ID, o, err
 			}},
 		{"add_note", "Write a note on an order", orderID + `,"note":{"type":"string"}`, []string{"order_id", "note"}, command.Write, func(in input) (string, any, error) {
@@ -84,12 +98,12 @@ func (s *Shop) table() []tool {
 			return "Sent the receipt of order " + o.ID + " to " + in.Address, map[string]any{"sent_to": in.Address}, err
 		}},
 		{"get_line", "Show one line of an order", orderID + `,"line":{"type":"integer","minimum":1}`, []string{"order_id", "line"}, command.Read, func(in input) (string, any, error) {
-			l, err := s.line(in.OrderID, in.Line, 0)
+			l, err := s.line(in.OrderID, int(in.Line), 0)
 			return fmt.Sprintf("%s, %d", l.Book, l.Copies), l, err
 		}},
 		{"change_copies", "Change the copies of a line of an open order", orderID + `,"line":{"type":"integer","minimum":1},"copies":{"type":"integer","minimum":1,"maximum":20}`,
 			[]string{"order_id", "line", "copies"}, command.Write, func(in input) (string, any, error) {
-				l, err := s.line(in.OrderID, in.Line, in.Copies)
+				l, err := s.line(in.OrderID, int(in.Line), int(in.Copies))
 				return fmt.Sprintf("%s, %d", l.Book, l.Copies), l, err
 			}},
 	}
@@ -110,7 +124,7 @@ func (t tool) define() mcp.Tool {
 func (t tool) call(arguments json.RawMessage) *mcp.CallToolResult {
 	var in input
 	if err := json.Unmarshal(arguments, &in); err != nil {
-		return mcp.NewToolResultError("the arguments cannot be read: " + err.Error())
+		return mcp.NewToolResultError("the arguments cannot be read: " + foreign.NewError(err).Error())
 	}
 	text, data, err := t.do(in)
 	if err != nil {

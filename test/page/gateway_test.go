@@ -112,7 +112,10 @@ func (w *world) wrote(path, want string) {
 // Each view can be used by all, in both themes and on a phone, and is steered by the keyboard.
 func TestEachViewIsForAll(t *testing.T) {
 	w := newWorld(t, "")
-	w.write(`{"toolboxes": {"box": {"mcpServers": {"one": ` + wiretest.JSON(server("tools=echo,iserror")) + `, "bad": {"command": "sh", "args": ["-c", "exit 7"]}}},
+	long := strings.Repeat("Donau", 60) // without a place to break it
+	w.write(`{"toolboxes": {"box": {"description": "` + long + `", "mcpServers": {"one": ` + wiretest.JSON(server("tools=echo,iserror",
+		`tool={"name":"`+long[:60]+`","description":"`+long+`","inputSchema":{"type":"object","properties":{"`+long+`":{"type":"string","title":"`+long+`"}}}}`)) + `,
+		"bad": {"command": "sh", "args": ["-c", "echo ` + long + ` >&2; exit 7"]}}},
 		"flows": {"mcpServers": {"workflow": {"builtin": "workflow"}}}}}`)
 	client := w.client()
 	for range 3 {
@@ -125,7 +128,7 @@ func TestEachViewIsForAll(t *testing.T) {
 		width  int64
 	}{{"light", 1280}, {"dark", 1280}, {"light", 390}} {
 		tb.look(look.scheme, look.width)
-		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "runs": "No runs", "conversations": "No conversations", "config": "mcpServers"} {
+		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/box/one/" + long[:60]: long, "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "runs": "No runs", "conversations": "No conversations", "config": "mcpServers"} {
 			tb.show(view)
 			tb.sees("main", has)
 			if twice := eval[string](tb, `[...document.querySelectorAll("ul.tools a")].map((a) => a.hash).filter((h, i, all) => all.indexOf(h) !== i).join()`); twice != "" {

@@ -59,7 +59,9 @@ func TestAServerAsksOnThePage(t *testing.T) {
 		tb.press("Answer")
 		tb.sees(".ask .fault", "mail is no email")
 		tb.fill("mail", "")
-		eval[any](tb, `document.querySelector(".ask details").open = true; [...document.querySelectorAll(".ask .check")].filter((l) => l.textContent !== "b").forEach((l) => l.click()); 1`)
+		eval[any](tb, `document.querySelector(".ask details").open = true; 1`)
+		tb.wait("the choices are there", `document.querySelector(".ask .check")`)
+		eval[any](tb, `[...document.querySelectorAll(".ask .check")].filter((l) => l.textContent !== "b").forEach((l) => l.click()); 1`)
 		if text := eval[string](tb, `document.querySelector(".ask .description").textContent`); !strings.HasSuffix(text, "Which size? <b>bold</b>") {
 			t.Errorf("%s: got the question %q", path, text)
 		}

@@ -1,5 +1,7 @@
 // What the page asks of workbench. An answer is lines of JSON: notes, then what was asked for or an error.
 
+import { parse } from "./json.js";
+
 const store = "workbench.secret";
 let secret = recall();
 
@@ -48,7 +50,7 @@ export async function ask(action, body = {}, { signal, note } = {}) {
     rest = lines.pop();
     for (const line of lines) {
       if (line === "") continue;
-      const said = JSON.parse(line);
+      const said = parse(line);
       if (said.error) throw new Problem(said.error, resp.status, said.way);
       if ("done" in said) return said.done;
       if (note && !(signal && signal.aborted)) note(said.note);

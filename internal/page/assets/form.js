@@ -2,29 +2,57 @@
 // and throws where what was said makes no sense.
 
 import { h, show } from "./dom.js";
+import { exact, isObject, isRaw, own, parse } from "./json.js";
 
 let last = 0;
 
+// most is how many fields are made at once: a schema can refer to itself.
+const most = () => ({ fields: 1000 });
+
+const list = (v) => (Array.isArray(v) ? v : []);
+
+// said is a value as it stands in a field.
+const said = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
+
 export function form(schema, value) {
-  const root = field(schema || {}, { root: schema || {}, depth: 0 }, value === undefined ? {} : value, { top: true, required: true });
+  const root = field(schema || {}, { root: schema || {}, depth: 0, left: most() }, value === undefined ? {} : value, { top: true, required: true });
   return { el: root.el, value: () => root.value() ?? {} };
 }
 
+// What the words of a schema may be. What is anything else says nothing.
+const isText = (v) => typeof v === "string";
+const isNumber = (v) => typeof v === "number" || isRaw(v);
+const schemas = (v) => Array.isArray(v) && v.every((one) => isObject(one) || typeof one === "boolean");
+const sound = {
+  __proto__: null, $ref: isText, type: (v) => isText(v) || (Array.isArray(v) && v.length > 0 && v.every(isText)), properties: isObject, required: Array.isArray,
+  items: (v) => isObject(v) || schemas(v), prefixItems: schemas, enum: Array.isArray, enumNames: Array.isArray, oneOf: schemas, anyOf: schemas, allOf: schemas,
+  title: isText, description: isText, format: isText, pattern: isText, examples: Array.isArray, minimum: isNumber, maximum: isNumber, minLength: isNumber, maxLength: isNumber, minItems: isNumber, maxItems: isNumber,
+};
+const read = (schema) => Object.fromEntries(Object.entries(isObject(schema) ? schema : {}).filter(([word, v]) => !sound[word] || sound[word](v)));
+
 // resolve follows references within the schema, and takes what allOf adds.
-function resolve(schema, ctx) {
-  if (schema === true || typeof schema !== "object" || schema === null) return {};
-  let s = schema;
+function resolve(schema, ctx, deep = 0) {
+  let s = read(schema);
   for (let i = 0; s.$ref && i < 20; i++) {
-    if (!s.$ref.startsWith("#")) return { ...s, $ref: undefined };
-    let at = ctx.root;
-    for (const part of s.$ref.slice(1).split("/").filter(Boolean)) at = at?.[decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")];
-    s = { ...(at || {}), ...s, $ref: at?.$ref };
+    const at = read(pointed(ctx.root, s.$ref));
+    s = { ...at, ...s, $ref: at.$ref };
   }
-  for (const part of Array.isArray(s.allOf) ? s.allOf : []) {
-    const more = resolve(part, ctx);
-    s = { ...more, ...s, properties: { ...more.properties, ...s.properties }, required: [...(more.required || []), ...(s.required || [])] };
+  for (const part of (deep < 4 && s.allOf) || []) {
+    const more = resolve(part, ctx, deep + 1);
+    s = { ...more, ...s, properties: { ...more.properties, ...s.properties }, required: [...list(more.required), ...list(s.required)] };
   }
   return s;
+}
+
+// pointed is what a reference means, if it is in here.
+function pointed(root, ref) {
+  let at = root;
+  try {
+    for (const part of decodeURIComponent(ref).split("/").slice(1)) at = own(at, part.replace(/~1/g, "/").replace(/~0/g, "~"));
+  } catch {
+    return undefined; // it is no URI
+  }
+  return ref.startsWith("#") ? at : undefined;
 }
 
 function types(s) {
@@ -34,13 +62,13 @@ function types(s) {
   return [];
 }
 
-const kind = (v) => (v === null ? "null" : Array.isArray(v) ? "array" : typeof v);
+const kind = (v) => (v === null ? "null" : Array.isArray(v) ? "array" : isRaw(v) ? "number" : typeof v);
 
 // present takes null out of what a value may be; null is true if it was in there.
 function present(s, ctx) {
   const isNull = (one) => one && (one.type === "null" || one.const === null);
   for (const word of ["anyOf", "oneOf"]) {
-    if (!Array.isArray(s[word]) || !s[word].some(isNull)) continue;
+    if (!s[word] || !s[word].some(isNull)) continue;
     const { [word]: all, ...rest } = s;
     const left = all.filter((one) => !isNull(one));
     if (left.length === 1) return { s: { ...resolve(left[0], ctx), ...rest }, nullable: true };
@@ -54,9 +82,9 @@ function present(s, ctx) {
 
 // options are the values of which one is to be chosen, with what they are called; null if the schema leaves more open.
 function options(s) {
-  if (Array.isArray(s.enum)) return s.enum.map((value, i) => ({ value, title: s.enumNames && s.enumNames[i] }));
+  if (s.enum) return s.enum.map((value, i) => ({ value, title: s.enumNames && s.enumNames[i] }));
   const all = s.oneOf || s.anyOf;
-  return Array.isArray(all) && all.length > 0 && all.every((one) => one && "const" in one) ? all.map((one) => ({ value: one.const, title: one.title })) : null;
+  return all && all.length > 0 && all.every((one) => "const" in Object(one)) ? all.map((one) => ({ value: one.const, title: one.title })) : null;
 }
 
 function called({ value, title }) {
@@ -79,8 +107,8 @@ function shaped(s, ctx, value, opts) {
   const choices = s.oneOf || s.anyOf;
   if ("const" in s) return fixed(s, opts);
   if (options(s)) return choose(s, options(s), value, opts);
-  if (ctx.depth > 12) return raw(s, value, opts);
-  if (Array.isArray(choices) && choices.length > 0) return variants(s, choices, inner, value, opts);
+  if (ctx.depth > 12 || ctx.left.fields-- <= 0) return raw(s, value, opts);
+  if (choices && choices.length > 0) return variants(s, choices, inner, value, opts);
   const t = types(s);
   if (t.length > 1) return variants(s, t.map((type) => ({ ...s, type, title: type, description: undefined })), inner, value, opts);
   switch (t[0]) {
@@ -104,13 +132,13 @@ function labelled(id, s, opts, control, ...more) {
 }
 
 function describe(s) {
-  const list = [types(s).join(" or ")];
-  if (s.format) list.push(s.format);
+  const all = [types(s).join(" or ")];
+  if (s.format) all.push(s.format);
   for (const [low, high, what] of [["minimum", "maximum", ""], ["minLength", "maxLength", " characters"], ["minItems", "maxItems", " items"]]) {
-    if (s[low] !== undefined || s[high] !== undefined) list.push((s[high] === undefined ? `at least ${s[low]}` : s[low] ? `${s[low]} to ${s[high]}` : `at most ${s[high]}`) + what);
+    if (s[low] !== undefined || s[high] !== undefined) all.push((s[high] === undefined ? `at least ${said(s[low])}` : s[low] ? `${said(s[low])} to ${said(s[high])}` : `at most ${said(s[high])}`) + what);
   }
-  if (s.pattern) list.push("like " + s.pattern);
-  return list.filter(Boolean).join(", ");
+  if (s.pattern) all.push("like " + s.pattern);
+  return all.filter(Boolean).join(", ");
 }
 
 function complain(el, message) {
@@ -155,7 +183,7 @@ function choose(s, all, value, opts) {
 function bool(s, value, opts) {
   const id = "f" + ++last;
   const el = h("select", { id }, h("option", { value: "" }, opts.required ? "Choose…" : "–"), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
-  el.value = value === undefined ? "" : String(value);
+  el.value = said(value);
   return {
     el: labelled(id, s, opts, el),
     value: () => el.value === "" ? opts.required ? complain(el, `${opts.name || "a value"}: true or false`) : undefined : el.value === "true",
@@ -165,22 +193,23 @@ function bool(s, value, opts) {
 function numeric(s, type, value, opts) {
   const id = "f" + ++last;
   const el = h("input", { id, type: "text", inputmode: type === "integer" ? "numeric" : "decimal", autocomplete: "off", spellcheck: "false", required: opts.required, oninput: () => el.removeAttribute("aria-invalid") });
-  el.value = value === undefined || value === null ? "" : String(value);
+  el.value = said(value);
   return {
     el: labelled(id, s, opts, el),
     value() {
-      const said = el.value.trim();
-      if (said === "") return opts.required ? complain(el, `${opts.name || "a value"} is needed`) : undefined;
-      const n = Number(said);
-      if (!Number.isFinite(n) || (type === "integer" && !Number.isInteger(n))) complain(el, `${opts.name || "a value"}: ${said} is no ${type}`);
-      if (Number.isInteger(n) && !Number.isSafeInteger(n)) complain(el, `${opts.name || "a value"}: ${said} is too large for this form; write it as JSON in workbench call`);
-      return within(el, s, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], n, opts);
+      const text = el.value.trim();
+      if (text === "") return opts.required ? complain(el, `${opts.name || "a value"} is needed`) : undefined;
+      const n = Number(text);
+      if (!Number.isFinite(n) || (type === "integer" && !Number.isInteger(n))) complain(el, `${opts.name || "a value"}: ${text} is no ${type}`);
+      if (!JSON.rawJSON && Number.isInteger(n) && !Number.isSafeInteger(n)) complain(el, `${opts.name || "a value"}: this browser is too old for the digits of ${text}; use workbench call`);
+      within(el, s, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], n, opts);
+      return /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? exact(text) : n;
     },
   };
 }
 
-const inputs = { date: "date", email: "email", uri: "url", url: "url", password: "password" };
-const samples = { "date-time": "2026-01-31T12:00:00Z", time: "12:00:00Z" };
+const inputs = { __proto__: null, date: "date", email: "email", uri: "url", url: "url", password: "password" };
+const samples = { __proto__: null, "date-time": "2026-01-31T12:00:00Z", time: "12:00:00Z" };
 
 function text(s, value, opts) {
   const id = "f" + ++last;
@@ -190,8 +219,8 @@ function text(s, value, opts) {
     ? h("input", { id, type: "text", placeholder: samples[s.format], autocomplete: "off", required: opts.required, oninput: act })
     : inputs[s.format]
       ? h("input", { id, type: inputs[s.format], autocomplete: "off", required: opts.required, oninput: act })
-      : h("textarea", { id, rows: "1", spellcheck: "false", autocomplete: "off", required: opts.required, oninput: act, placeholder: Array.isArray(s.examples) && s.examples.length > 0 ? String(s.examples[0]) : undefined });
-  el.value = value === undefined || value === null ? "" : String(value);
+      : h("textarea", { id, rows: "1", spellcheck: "false", autocomplete: "off", required: opts.required, oninput: act, placeholder: s.examples && s.examples.length > 0 ? said(s.examples[0]) : undefined });
+  el.value = said(value);
   if (value !== undefined) touched.yes = true;
   queueMicrotask(() => grow(el));
   return {
@@ -220,7 +249,7 @@ function raw(s, value, opts) {
     value() {
       if (el.value.trim() === "") return opts.required ? complain(el, `${opts.name || "a value"} is needed`) : undefined;
       try {
-        return JSON.parse(el.value);
+        return parse(el.value);
       } catch (err) {
         return complain(el, `${opts.name || "a value"} is not JSON: ${err.message}`);
       }
@@ -228,26 +257,36 @@ function raw(s, value, opts) {
   };
 }
 
-// group is what holds others. One that need not be there is folded, and said nothing of until it is opened.
-function group(s, opts, body) {
-  if (opts.top) return { el: h("div", { class: "fields" }, body), on: () => true };
+// group is what holds others, which make gives. One that need not be there is folded; it has nothing in it, and nothing is
+// said of it, until it is opened.
+function group(s, opts, make) {
+  if (opts.top) return { el: h("div", { class: "fields" }, make()), on: () => true };
   const head = [h("span", { class: "key" }, opts.name || s.title || "value"), opts.required && h("span", { class: "must", title: "required" }, "*"), h("span", { class: "type" }, describe(s))];
   const hint = s.description && h("p", { class: "hint" }, s.description);
-  if (opts.required) return { el: h("fieldset", {}, h("legend", {}, head), hint, body), on: () => true };
-  const el = h("details", { class: "group", open: opts.filled }, h("summary", {}, head), hint, body);
-  return { el, on: () => el.open };
+  if (opts.required) return { el: h("fieldset", {}, h("legend", {}, head), hint, make()), on: () => true };
+  let empty = true;
+  const fill = () => {
+    if (el.open && empty) el.append(...[make()].flat());
+    empty = empty && !el.open;
+    return el.open;
+  };
+  const el = h("details", { class: "group", open: opts.filled, ontoggle: fill }, h("summary", {}, head), hint);
+  fill();
+  return { el, on: fill };
 }
 
 function object(s, ctx, value, opts) {
-  const own = kind(value) === "object" ? value : {};
+  const given = isObject(value) ? value : {};
   const names = Object.keys(s.properties || {});
-  const must = new Set(s.required || []);
-  const fields = names.map((name) => [name, field(s.properties[name], ctx, own[name], { name, required: must.has(name) })]);
-  const body = fields.map(([, f]) => f.el);
-  const extra = s.additionalProperties !== false && (names.length === 0 || (s.additionalProperties && s.additionalProperties !== true)) && pairs(s, ctx, own, names);
-  if (extra) body.push(extra.el);
-  if (names.length === 0 && !extra) body.push(h("p", { class: "hint" }, "It takes no arguments."));
-  const box = group(s, { ...opts, filled: value !== undefined }, body);
+  const must = new Set(s.required);
+  let fields = [], extra = null;
+  const box = group(s, { ...opts, filled: value !== undefined }, () => {
+    if (!opts.top && !opts.required) ctx = { ...ctx, left: most() };
+    fields = names.map((name) => [name, field(s.properties[name], ctx, own(given, name), { name, required: must.has(name) })]);
+    if (s.additionalProperties !== false && (names.length === 0 || isObject(s.additionalProperties))) extra = pairs(s, ctx, given, names);
+    if (names.length === 0 && !extra) return [h("p", { class: "hint" }, "It takes no arguments.")];
+    return [...fields.map(([, f]) => f.el), ...(extra ? [extra.el] : [])];
+  });
   return {
     el: box.el,
     value() {
@@ -257,27 +296,27 @@ function object(s, ctx, value, opts) {
         const v = f.value();
         if (v !== undefined) Object.defineProperty(out, name, { value: v, enumerable: true, configurable: true, writable: true });
       }
-      return Object.assign(out, extra ? extra.value() : {});
+      return { ...out, ...(extra ? extra.value() : {}) };
     },
   };
 }
 
 // pairs are members whose names the schema leaves open.
-function pairs(s, ctx, own, known) {
-  const of = typeof s.additionalProperties === "object" ? s.additionalProperties : {};
+function pairs(s, ctx, given, known) {
+  const of = s.additionalProperties;
   const rows = [];
-  const list = h("div", { class: "items" });
+  const items = h("div", { class: "items" });
   const put = (name, value) => {
     const id = "f" + ++last;
     const key = h("input", { id, type: "text", value: name, "aria-label": "Name", placeholder: "name", spellcheck: "false", autocomplete: "off" });
     const row = { key, field: field(of, ctx, value, { name: "value" }) };
     row.el = h("div", { class: "item" }, h("div", { class: "grow" }, key, row.field.el), drop("Remove", () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
     rows.push(row);
-    list.append(row.el);
+    items.append(row.el);
   };
-  for (const [name, value] of Object.entries(own)) if (!known.includes(name)) put(name, value);
+  for (const [name, value] of Object.entries(given)) if (!known.includes(name)) put(name, value);
   return {
-    el: h("div", {}, list, h("button", { type: "button", class: "add", onclick: () => put("", undefined) }, "+ Add a member")),
+    el: h("div", {}, items, h("button", { type: "button", class: "add", onclick: () => put("", undefined) }, "+ Add a member")),
     value() {
       const out = {};
       for (const row of rows) {
@@ -300,7 +339,7 @@ function several(s, all, value, opts) {
     const box = h("input", { id, type: "checkbox", checked: Array.isArray(value) && value.some((v) => equal(v, one.value)), onchange: () => boxes[0].box.removeAttribute("aria-invalid") });
     return { one, box, el: h("label", { class: "check", for: id }, box, called(one)) };
   });
-  const box = group(s, { ...opts, top: false, filled: value !== undefined }, h("div", { class: "boxes" }, boxes.map((b) => b.el)));
+  const box = group(s, { ...opts, top: false, filled: value !== undefined }, () => h("div", { class: "boxes" }, boxes.map((b) => b.el)));
   return {
     el: box.el,
     value() {
@@ -315,14 +354,14 @@ function array(s, ctx, value, opts) {
   const one = s.items && !Array.isArray(s.items) && options(resolve(s.items, ctx));
   if (one && one.length > 0 && one.length <= 50) return several(s, one, value, opts);
   const rows = [];
-  const list = h("div", { class: "items" });
-  const of = (i) => (Array.isArray(s.prefixItems) && s.prefixItems[i]) || (Array.isArray(s.items) ? s.items[i] || {} : s.items || {});
+  const items = h("div", { class: "items" });
+  const of = (i) => (s.prefixItems && s.prefixItems[i]) || (Array.isArray(s.items) ? s.items[i] || {} : s.items || {});
   const put = (v) => {
     const n = rows.length;
     const row = { field: field(of(n), ctx, v, { name: `${opts.name || "item"} ${n + 1}`, required: true }) };
     row.el = h("div", { class: "item" }, h("div", { class: "grow" }, row.field.el), drop(`Remove ${opts.name || "item"} ${n + 1}`, () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
     rows.push(row);
-    list.append(row.el);
+    items.append(row.el);
     return row;
   };
   const start = Array.isArray(value) ? value : Array.from({ length: opts.required ? Math.min(s.minItems || 0, 20) : 0 });
@@ -333,7 +372,7 @@ function array(s, ctx, value, opts) {
       if (first) first.focus();
     },
   }, `+ Add to ${opts.name || "the list"}`);
-  const box = group(s, { ...opts, top: false, filled: value !== undefined }, [list, add]);
+  const box = group(s, { ...opts, top: false, filled: value !== undefined }, () => [items, add]);
   return {
     el: box.el,
     value() {
@@ -349,10 +388,10 @@ function variants(s, choices, ctx, value, opts) {
   const { oneOf, anyOf, ...base } = s;
   const merged = choices.map((one) => {
     const v = resolve(one, ctx);
-    return base.properties ? { ...base, ...v, properties: { ...base.properties, ...v.properties }, required: [...(base.required || []), ...(v.required || [])], default: undefined } : v;
+    return base.properties ? { ...base, ...v, properties: { ...base.properties, ...v.properties }, required: [...list(base.required), ...list(v.required)], default: undefined } : v;
   });
   const fits = (v) => value !== undefined && (types(v).length === 0 || types(v).includes(kind(value)) || (types(v).includes("integer") && Number.isInteger(value))) &&
-    Object.entries(v.properties || {}).every(([k, p]) => !("const" in (p || {})) || (value && value[k] === p.const)) && (!v.enum || v.enum.includes(value)) && (!("const" in v) || v.const === value);
+    Object.entries(v.properties || {}).every(([k, p]) => !("const" in (p || {})) || equal(own(value, k), p.const)) && (!v.enum || v.enum.includes(value)) && (!("const" in v) || v.const === value);
   let at = value === undefined ? (opts.required ? 0 : -1) : merged.findIndex(fits);
   let now = null;
   const body = h("div", { class: "variant" });

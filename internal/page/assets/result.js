@@ -1,6 +1,7 @@
 // What a tool answered, as a person reads it.
 
 import { bytes, copy, count, h, number, show } from "./dom.js";
+import { isObject, own, parse } from "./json.js";
 
 const most = 200000; // characters that are shown at once
 
@@ -33,7 +34,7 @@ export function result(r, took) {
 
 function same(text, said) {
   try {
-    return JSON.stringify(JSON.parse(text)) === said;
+    return JSON.stringify(parse(text)) === said;
   } catch {
     return false;
   }
@@ -66,7 +67,7 @@ function words(text) {
   const trimmed = t.trim();
   if (/^[[{]/.test(trimmed) && trimmed.length < most) {
     try {
-      return h("div", { class: "part" }, value(JSON.parse(trimmed)));
+      return h("div", { class: "part" }, value(parse(trimmed)));
     } catch {
       // it only looks like JSON
     }
@@ -105,7 +106,7 @@ function media(kind, data, mime) {
 
 // value shows lists of records as tables, and what else there is as JSON.
 export function value(v) {
-  if (v !== null && typeof v === "object" && !Array.isArray(v)) {
+  if (isObject(v)) {
     const lists = Object.entries(v).filter(([, one]) => records(one));
     if (lists.length === 1) {
       const [name, list] = lists[0];
@@ -117,7 +118,7 @@ export function value(v) {
 }
 
 function records(v) {
-  return Array.isArray(v) && v.length > 0 && v.every((one) => one !== null && typeof one === "object" && !Array.isArray(one)) && columns(v).length <= 12;
+  return Array.isArray(v) && v.length > 0 && v.every(isObject) && columns(v).length <= 12;
 }
 
 function columns(list) {
@@ -131,7 +132,7 @@ function table(list, name) {
   const cell = (v) => (v === undefined ? "" : typeof v === "string" ? v : JSON.stringify(v));
   return h("div", { class: "scroll boxed" }, h("table", {}, h("caption", {}, name ? name + ", " : "", count(list.length, "row"), list.length > 200 ? ", of which 200 are shown" : ""),
     h("thead", {}, h("tr", {}, cols.map((c) => h("th", { scope: "col" }, c)))),
-    h("tbody", {}, list.slice(0, 200).map((one) => h("tr", {}, cols.map((c) => h("td", { class: typeof one[c] === "number" ? "n" : "" }, cell(one[c]).slice(0, 1000))))))));
+    h("tbody", {}, list.slice(0, 200).map((one) => h("tr", {}, cols.map((c) => h("td", { class: typeof own(one, c) === "number" ? "n" : "" }, cell(own(one, c)).slice(0, 1000))))))));
 }
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { button, copy, count, empty, fault, h, icon, number, show, toast } from "./dom.js";
 import { form } from "./form.js";
+import { isObject, parse } from "./json.js";
 import { question } from "./question.js";
 import { result } from "./result.js";
 
@@ -78,7 +79,7 @@ function cost(defs) {
 }
 
 function brief(def) {
-  return (def.description || "").trim().split("\n")[0].slice(0, 140);
+  return String(def.description || "").trim().split("\n")[0].slice(0, 140);
 }
 
 // quoted is a word of a shell.
@@ -104,8 +105,8 @@ function detail(el, d, signal, go) {
   let asText = false;
   const read = () => {
     if (!asText) return fields.value();
-    const v = JSON.parse(text.value || "{}");
-    if (v === null || typeof v !== "object" || Array.isArray(v)) throw new Error("the arguments are one JSON object");
+    const v = parse(text.value || "{}");
+    if (!isObject(v)) throw new Error("the arguments are one JSON object");
     return v;
   };
   const wrong = (err) => {

@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 		{"a.yaml", "name: x\nname: y\n", []string{`2:1: key "name" occurs twice in the same object`}},
 		{"a.yaml", "", []string{`1:1: the file is empty`}},
 	}
-	s := document.NewSchema("test.schema.json", []byte(schema))
+	s := document.NewSchema([]byte(schema))
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {
 			var fs document.Faults

@@ -24,18 +24,18 @@ type Schema struct {
 	raw    any // the schema itself, to look up which keys an object may have
 }
 
-// NewSchema compiles a schema that is part of the program, and panics where it is none. The name appears in nothing
-// that a Schema says.
-func NewSchema(name string, text []byte) *Schema {
+// NewSchema compiles a schema that is part of the program, and panics where it is none.
+func NewSchema(text []byte) *Schema {
+	const url = "workbench:///schema" // what is no URL would be a file of the folder that the program was started in
 	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		panic("the embedded schema " + name + " is not JSON: " + err.Error())
+		panic("an embedded schema is not JSON: " + err.Error())
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(name, raw); err != nil {
-		panic("the embedded schema " + name + " cannot be added: " + err.Error())
+	if err := c.AddResource(url, raw); err != nil {
+		panic("an embedded schema cannot be added: " + err.Error())
 	}
-	return &Schema{schema: c.MustCompile(name), raw: raw}
+	return &Schema{schema: c.MustCompile(url), raw: raw}
 }
 
 // Check adds the faults of the document.

@@ -35,6 +35,7 @@ type setup struct {
 	top     entry // the same of the whole configuration
 	opts    wiretest.Options
 	modern  bool     // the client is of revision 2026-07-28
+	folder  string   // the name of the folder that the program runs in, and has as its home
 	env     []string // of the program
 	wrap    []string // a command line that the program's is appended to
 	flags   []string // of serve
@@ -63,6 +64,12 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 		t.Parallel()
 	}
 	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir(), runtime: shortDir(t)}
+	if how.folder != "" {
+		b.folder = filepath.Join(b.folder, how.folder)
+		if err := os.Mkdir(b.folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	sick := b.server(strings.Fields(fault)...)
 	if how.sick["url"] != nil {
 		sick = entry{} // it is remote
@@ -86,6 +93,9 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	line = append(line, how.flags...)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(b.environ(), how.env...)
+	if how.folder != "" {
+		cmd.Dir = b.folder
+	}
 	b.Process = wiretest.Start(t, cmd, how.opts)
 	t.Cleanup(b.epilogue)
 	if !how.modern {

@@ -108,7 +108,7 @@ func (l *loader) readAll(fsys fs.FS) {
 
 // contexts reads the files of contexts.
 func (l *loader) contexts(in *folder) {
-	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("context.yaml", contextSchema) })
+	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema(contextSchema) })
 	l.each(in, "contexts", "", func(local, name string) {
 		file := in.name(local)
 		doc, sound := l.read(in, local, schema())
@@ -151,7 +151,7 @@ func (c *Context) read(doc *document.Node) {
 
 // commands reads the files of commands.
 func (l *loader) commands(in *folder) {
-	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("command.yaml", commandSchema) })
+	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema(commandSchema) })
 	read := func(context string) func(local, name string) {
 		return func(local, name string) {
 			doc, sound := l.read(in, local, schema())

@@ -66,7 +66,7 @@ func (l *folders) folder(f *folder, above []string) {
 			return
 		}
 	}
-	f.doc, _ = l.read(f, f.file, document.NewSchema("workflow.yaml", workflowSchema))
+	f.doc, _ = l.read(f, f.file, document.NewSchema(workflowSchema))
 	extended := f.doc.Get("extends").List()
 	if own := f.doc.Str("toolbox"); own != "" {
 		f.toolbox = own

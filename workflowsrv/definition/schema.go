@@ -15,7 +15,7 @@ var schemaJSON []byte
 func Schema() []byte { return bytes.Clone(schemaJSON) }
 
 func newSchema() *document.Schema {
-	s := document.NewSchema("workflow.schema.json", schemaJSON)
+	s := document.NewSchema(schemaJSON)
 	s.Unknown = func(n *document.Node, key string) string {
 		if key == "type" && n.Str(key) == "loop" {
 			return "a loop cannot stand inside a loop"

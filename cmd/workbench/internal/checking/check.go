@@ -162,26 +162,26 @@ func (c checking) print(env *opening.Environment, x *examined, cfg *config.Confi
 	case cfg.Path == "" && cfg.Untrusted != nil:
 		fmt.Fprintln(out, "no configuration may be used; the built-in one is used")
 	case cfg.Path == "":
-		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", strings.Join(from.Places.Searched, ", "))
+		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", cli.Shown(strings.Join(from.Places.Searched, ", ")))
 		fmt.Fprintln(out, "workbench import copies the servers of your clients, workbench add adds one")
 	default:
-		fmt.Fprintf(out, "%s\n", cfg.Path)
+		fmt.Fprintf(out, "%s\n", cli.Shown(cfg.Path))
 	}
 	both := cfg.Project != "" && cfg.Project != cfg.Path
 	if both {
-		fmt.Fprintf(out, "%s, beside it\n", cfg.Project)
+		fmt.Fprintf(out, "%s, beside it\n", cli.Shown(cfg.Project))
 	}
 	for _, note := range cfg.Notes {
-		fmt.Fprintf(out, "  note: %s\n", note)
+		fmt.Fprintf(out, "  note: %s\n", cli.Shown(note))
 	}
 	if cfg.Doubt != "" {
-		fmt.Fprintf(out, "  warning: %s\n", cfg.Doubt)
+		fmt.Fprintf(out, "  warning: %s\n", cli.Shown(cfg.Doubt))
 	}
 	i := 0
 	for _, t := range cfg.Toolboxes {
 		fmt.Fprintf(out, "  %s: %s", t.Name, terminal.Count(len(t.Servers), "server"))
 		if both {
-			fmt.Fprintf(out, " (%s)", t.File)
+			fmt.Fprintf(out, " (%s)", cli.Shown(t.File))
 		}
 		fmt.Fprintln(out)
 		x.tell(env, "    ", t.Name, "", "")
@@ -197,7 +197,7 @@ func (c checking) print(env *opening.Environment, x *examined, cfg *config.Confi
 		fmt.Fprintln(out, "  clients:")
 	}
 	for _, one := range x.Clients {
-		fmt.Fprintf(out, "    %-20s %-8s %s\n", one.Client, one.Entry, one.File)
+		fmt.Fprintf(out, "    %-20s %-8s %s\n", one.Client, one.Entry, cli.Shown(one.File))
 		x.tell(env, "      ", "", "", one.Client)
 	}
 	x.tell(env, "  ", "", "", "")
@@ -269,7 +269,7 @@ func (x *examined) tell(env *opening.Environment, indent, toolbox, server, clien
 		}
 		fmt.Fprintf(env.Out, "%s%s: %s\n", indent, env.Paint(env.Out).State(level), foreign.NewLines(f.Message))
 		if f.Remedy != "" && !f.Fixed {
-			fmt.Fprintf(env.Out, "%s  remedy: %s\n", indent, f.Remedy)
+			fmt.Fprintf(env.Out, "%s  remedy: %s\n", indent, foreign.NewLines(f.Remedy))
 		}
 	}
 }

@@ -189,7 +189,7 @@ func (l *locking) write(ctx context.Context, env *opening.Environment, names []s
 		if err := file.Write(path); err != nil {
 			return err
 		}
-		fmt.Fprintf(env.Out, "%s: %s locked\n", path, terminal.Count(items, "item"))
+		fmt.Fprintf(env.Out, "%s: %s locked\n", cli.Shown(path), terminal.Count(items, "item"))
 	}
 	audit(env, all)
 	if failed {
@@ -385,7 +385,7 @@ func (l *locking) agree(ctx context.Context, env *opening.Environment) error {
 			return err
 		}
 		l.print(env, s.ID, found)
-		fmt.Fprintf(env.Out, "%s: %s\n", s.path, terminal.CountVerb(len(found), "item is agreed to", "items are agreed to"))
+		fmt.Fprintf(env.Out, "%s: %s\n", cli.Shown(s.path), terminal.CountVerb(len(found), "item is agreed to", "items are agreed to"))
 	}
 	return nil
 }

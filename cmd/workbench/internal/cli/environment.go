@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/secrets"
 )
 
@@ -15,6 +17,11 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+}
+
+// Warn tells on standard error what a command goes on in spite of.
+func (s Streams) Warn(text string) {
+	fmt.Fprintf(s.Err, "workbench: warning: %s\n", foreign.Block(text))
 }
 
 // Environment is what a command knows of the world; nothing else in the program touches os.Args, os.Environ or the

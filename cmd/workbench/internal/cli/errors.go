@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
 )
 
@@ -72,17 +73,17 @@ func (e *Environment) Report(err error) int {
 	if e.unread(err) {
 		return ExitFault // who stopped reading, as head does, wants no more
 	}
-	text := fmt.Sprintf("workbench: error: %v\n", err)
+	text := fmt.Sprintf("workbench: error: %v", err)
 	var ended lifetime.SignalError
 	hint := HintOf(err)
 	switch {
 	case errors.As(err, &ended):
-		text = fmt.Sprintf("workbench: %v\n", ended)
+		text = fmt.Sprintf("workbench: %v", ended)
 	case hint != "":
-		text += fmt.Sprintf("workbench: hint: %s\n", hint)
+		text += "\nworkbench: hint: " + hint
 	}
 	last := logqueue.New(e.Err, logfile.Dropped) // a pipe that nobody reads is not to hold up the end
-	_, _ = last.Write([]byte(text))
+	_, _ = last.Write([]byte(foreign.Block(text) + "\n"))
 	wait := told
 	if e.Ending != nil { // the reason is within the time of the end
 		wait = max(toldLate, e.Ending.Left(told))

@@ -12,7 +12,7 @@ func (e *Environment) Load() (*config.Config, *Sources, error) {
 	cfg, from, err := e.LoadBy((*config.Source).ParseUsable)
 	if err == nil && cfg.Untrusted != nil && !e.Told {
 		e.Told = true
-		fmt.Fprintf(e.Err, "workbench: warning: %s\nworkbench: hint: %s\n", cfg.Untrusted, cfg.Untrusted.Hint())
+		e.Warn(fmt.Sprintf("%s\nworkbench: hint: %s", cfg.Untrusted, cfg.Untrusted.Hint()))
 	}
 	return cfg, from, err
 }

@@ -44,14 +44,14 @@ func ListSecrets(e *Environment, cfg *config.Config) []shownSecret {
 	}
 	inside, err := SecretFile(e).Names()
 	if err != nil {
-		fmt.Fprintf(e.Err, "workbench: warning: the encrypted file: %v\n", err)
+		e.Warn(fmt.Sprintf("the encrypted file: %v", err))
 	}
 	for _, name := range inside {
 		add(name, inFile)
 	}
 	kept, err := Keychain(e).Names()
 	if err != nil {
-		fmt.Fprintf(e.Err, "workbench: warning: the names of the keychain's secrets: %v\n", err)
+		e.Warn(fmt.Sprintf("the names of the keychain's secrets: %v", err))
 	}
 	for _, name := range kept {
 		add(name, inKeychain)

@@ -184,10 +184,10 @@ func (v folderVerdict) print(out io.Writer) {
 		fmt.Fprintf(out, "%s: warning: %s\n", faults.At(v.path(f), f.Fault), faults.Body(f.Fault))
 	}
 	if !v.Valid {
-		fmt.Fprintf(out, "%s: not valid, %s\n", v.Folder, terminal.Count(len(v.Faults), "fault"))
+		fmt.Fprintf(out, "%s: not valid, %s\n", cli.Shown(v.Folder), terminal.Count(len(v.Faults), "fault"))
 		return
 	}
-	fmt.Fprintf(out, "%s: valid, %s: %s, %s\n", v.Folder, v.Name, terminal.Count(v.Commands, "command"), terminal.Count(v.Contexts, "context"))
+	fmt.Fprintf(out, "%s: valid, %s: %s, %s\n", cli.Shown(v.Folder), v.Name, terminal.Count(v.Commands, "command"), terminal.Count(v.Contexts, "context"))
 }
 
 // path is the file of a fault as it is found from here.

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -103,9 +104,10 @@ func newCommands(ctx context.Context, env *opening.Environment, dir, from string
 	}
 	slices.Sort(written)
 	for _, path := range written {
-		fmt.Fprintln(env.Out, path)
+		fmt.Fprintln(env.Out, cli.Shown(path))
 	}
-	fmt.Fprintf(env.Out, "Next: workbench commands check %s, and workbench commands chat %s\n", dir, dir)
+	word := cli.Shown(lock.Word(dir))
+	fmt.Fprintf(env.Out, "Next: workbench commands check %s, and workbench commands chat %s\n", word, word)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -20,10 +21,11 @@ func Unreadable(err error) string {
 
 // At gives the place of a fault as editors understand it.
 func At(file string, f definition.Fault) string {
+	place := foreign.NewText(file).String()
 	if f.Line == 0 {
-		return file
+		return place
 	}
-	return fmt.Sprintf("%s:%d:%d", file, f.Line, f.Column)
+	return fmt.Sprintf("%s:%d:%d", place, f.Line, f.Column)
 }
 
 // Body is a fault without its place.

@@ -72,7 +72,7 @@ func With(ctx context.Context, e *cli.Environment, fresh bool, do func(*store.St
 			return err
 		}
 	}
-	s, err := OpenStore(ctx, e, cfg, func(warning error) { fmt.Fprintf(e.Err, "workbench: warning: %v\n", warning) })
+	s, err := OpenStore(ctx, e, cfg, func(warning error) { e.Warn(warning.Error()) })
 	if err == nil {
 		err = do(s)
 		err = errors.Join(err, s.Close())

@@ -84,7 +84,7 @@ func newFile(out string) (*os.File, error) {
 // finish ends a transcript, and says what it lacks.
 func finish(env *cli.Environment, kept *transcript.Recorder, out string) {
 	if missing, lost := kept.Close(transcriptEnd); missing > 0 || lost != nil {
-		fmt.Fprintf(env.Err, "workbench: warning: %s is not whole: %s\n", out, missingText(missing, lost))
+		env.Warn(fmt.Sprintf("%s is not whole: %s", out, missingText(missing, lost)))
 	}
 }
 

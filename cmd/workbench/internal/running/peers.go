@@ -27,7 +27,7 @@ func Each(env *cli.Environment, ask func(status.Peer) error) {
 			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
 				mu.Lock()
 				defer mu.Unlock()
-				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
+				env.Warn(fmt.Sprintf("a workbench does not answer: %v", err))
 			}
 		})
 	}

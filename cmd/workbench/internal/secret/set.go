@@ -85,7 +85,7 @@ func keepSecret(ctx context.Context, e *cli.Environment, name, value string, inF
 		return fmt.Errorf("%s is not kept in %s: %w", shownSecretName(name), where, err)
 	}
 	if err := other(); err != nil && !errors.Is(err, secrets.ErrNotSet) && !errors.Is(err, secrets.ErrNoKeychain) {
-		fmt.Fprintf(e.Err, "workbench: warning: an older value of %s may be kept in the other place: %v\n", shownSecretName(name), err)
+		e.Warn(fmt.Sprintf("an older value of %s may be kept in the other place: %v", shownSecretName(name), err))
 	}
 	fmt.Fprintf(e.Err, "%s is kept in %s.\n", shownSecretName(name), where)
 	return nil

@@ -50,10 +50,10 @@ func (b *drawing) workbench(w *status.Workbench) {
 	}
 	fmt.Fprintf(b, "workbench %d: %s\n", w.PID, strings.Join(facts, ", "))
 	if w.Config != "" {
-		fmt.Fprintf(b, "  config  %s\n", w.Config)
+		fmt.Fprintf(b, "  config  %s\n", cli.Shown(w.Config))
 	}
 	if w.Project != "" {
-		fmt.Fprintf(b, "  config  %s, beside it\n", w.Project)
+		fmt.Fprintf(b, "  config  %s, beside it\n", cli.Shown(w.Project))
 	}
 	if w.Untrusted != "" {
 		fmt.Fprintf(b, "  config  %s\n", w.Untrusted)

@@ -70,14 +70,14 @@ func listTools(ctx context.Context, env *opening.Environment, names []string, as
 				fmt.Fprintf(env.Err, "workbench: error: %v\n", err)
 			}
 			if n := len(s.Held(toolbox.Tools)); n > 0 {
-				fmt.Fprintf(env.Err, "workbench: warning: server %q of toolbox %q: %s held back; workbench lock --diff %s says why\n", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), lock.Word(b.Name))
+				env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), lock.Word(b.Name)))
 			}
 			enabled = enabled || s.Status().State != toolbox.Disabled
 			list.servers = append(list.servers, s)
 		}
 	}
 	if !enabled {
-		fmt.Fprintln(env.Err, "workbench: warning: there is no server that is not disabled\nworkbench: hint: workbench enable TOOLBOX/SERVER enables one")
+		env.Warn("there is no server that is not disabled\nworkbench: hint: workbench enable TOOLBOX/SERVER enables one")
 	}
 	if err := list.print(env, asJSON); err != nil {
 		return err

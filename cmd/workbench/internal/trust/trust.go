@@ -159,7 +159,7 @@ func untrustProject(env *cli.Environment, named string) error {
 	}
 	_, trusted, err := store.Get(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(env.Err, "workbench: warning: %v\n", err)
+		env.Warn(err.Error())
 	}
 	if err == nil && !trusted {
 		return cli.Hint(fmt.Errorf("%s is not trusted", cli.Shown(path)), "workbench trust --list shows what is")

@@ -84,7 +84,7 @@ func tellVerdict(e *opening.Environment, v criteria.Verdict, asJSON bool) error 
 		}
 	}
 	for _, text := range v.Warnings {
-		fmt.Fprintf(e.Err, "workbench: warning: %s\n", text)
+		e.Warn(text)
 	}
 	if !v.Valid() {
 		return cli.SilentError(cli.ExitFault)

@@ -73,7 +73,7 @@ func printList(out io.Writer, c *definition.Catalogue, tags []string) error {
 	}
 	for _, s := range c.Sources {
 		if s.Err != "" {
-			fmt.Fprintf(out, "\nnot readable: %s: %s\n", s.Dir, s.Err)
+			fmt.Fprintf(out, "\nnot readable: %s: %s\n", cli.Shown(s.Dir), cli.Shown(s.Err))
 		}
 	}
 	if n > 0 || len(c.Invalid) > 0 {
@@ -87,7 +87,7 @@ func place(p definition.Place) string {
 	if p.Origin == definition.Embedded {
 		return "part of workbench"
 	}
-	return p.File
+	return cli.Shown(p.File)
 }
 
 // A listedWorkflow is an entry of the list as JSON.

@@ -116,9 +116,9 @@ func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
 			fmt.Fprintf(out, "%s: warning: %s\n", faults.At(v.File, f), faults.Body(f))
 		}
 		if v.Valid {
-			fmt.Fprintf(out, "%s: valid, workflow %s\n", v.File, v.ID)
+			fmt.Fprintf(out, "%s: valid, workflow %s\n", cli.Shown(v.File), v.ID)
 		} else {
-			fmt.Fprintf(out, "%s: not valid, %s\n", v.File, terminal.Count(len(v.Faults), "fault"))
+			fmt.Fprintf(out, "%s: not valid, %s\n", cli.Shown(v.File), terminal.Count(len(v.Faults), "fault"))
 		}
 	}
 	if len(verdicts) > 1 {

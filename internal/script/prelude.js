@@ -4,6 +4,26 @@
   for (const name of ["__call", "__log", "__done"]) delete globalThis[name];
   const { parse, stringify } = JSON;
   const text = String;
+
+  // Integers whose digits a number does not keep are BigInts for a script: many are ids. Between JSON and them they are
+  // strings that begin with a word that nobody else knows.
+  const mark = "int" + text(Math.random()).slice(2);
+  const long = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+  const marked = new RegExp('"' + mark + '(-?\\d+)"', "g");
+  const decode = (json) => {
+    if (!/\d{16}/.test(json)) return parse(json);
+    const safe = (token) => token[0] === '"' || Number.isSafeInteger(Number(token));
+    return parse(json.replace(long, (token) => (safe(token) ? token : '"' + mark + token + '"')),
+      (_, v) => (typeof v === "string" && v.startsWith(mark) ? BigInt(v.slice(mark.length)) : v));
+  };
+  const encode = (value) => {
+    try {
+      return stringify(value);
+    } catch { // there is a BigInt, or the same error comes again
+      return stringify(value, (_, v) => (typeof v === "bigint" ? mark + v : v)).replace(marked, "$1");
+    }
+  };
+
   const waiting = new Map();
   let last = 0;
 
@@ -16,7 +36,7 @@
       const given = args.length === 0 || args[0] === undefined ? {} : args[0];
       if (args.length > 1 || typeof given !== "object" || given === null || Array.isArray(given))
         throw new TypeError(["tools", ...path].join(".") + " takes one object: {name: value}");
-      const json = stringify(given);
+      const json = encode(given);
       return new Promise((resolve, reject) => {
         waiting.set(++last, [resolve, reject]);
         call(last, path[0], path[1], path[2], json);
@@ -28,7 +48,7 @@
     if (typeof v === "string") return v;
     if (v instanceof Error) return text(v);
     try {
-      const json = stringify(v);
+      const json = encode(v);
       if (json !== undefined) return json;
     } catch {}
     return text(v);
@@ -59,7 +79,7 @@
     }
     let value = await f();
     if (typeof value === "function") value = await value();
-    return value === undefined ? undefined : stringify(value);
+    return value === undefined ? undefined : encode(value);
   };
   return {
     run: (code) => { run(code).then((v) => done(true, v === undefined ? "" : v), (e) => done(false, fault(e))); },
@@ -68,7 +88,7 @@
       waiting.delete(id);
       if (!ok) return reject(new Error(said));
       let value;
-      try { value = parse(said); } catch (e) { return reject(e); }
+      try { value = decode(said); } catch (e) { return reject(e); }
       resolve(value);
     },
   };

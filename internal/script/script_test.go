@@ -81,9 +81,14 @@ func TestScripts(t *testing.T) {
 		"const r = await tools.dev.git.log({n: 3}); return r":                               {value: `{"args":{"n":3},"who":"dev/git/log"}`},
 		"return (await tools['my-box']['s.1']['do-it']()).who":                              {value: `"my-box/s.1/do-it"`},
 		"return (await Promise.all([1,2,3].map(i => tools.a.b.c({i})))).map(r => r.args.i)": {value: "[1,2,3]"},
-		"try { await tools.a.b.fail({}) } catch (e) { return e.message }":                   {value: `"it failed"`},
-		"await tools.a.b.fail({})":                                                          {fault: "Error: it failed"},
-		"console.log('a', {b: 1}, [2]); console.error(new TypeError('x')); return 0":        {value: "0", console: "a {\"b\":1} [2]\nTypeError: x\n"},
+		"const r = await tools.a.b.c({id: 12345678901234567890n, text: '12345678901234567890', x: 0.1234567890123456789}); return [r.args.id, typeof r.args.id, r.args.text, r.args.x]": {
+			value: `[12345678901234567890,"bigint","12345678901234567890",0.12345678901234568]`},
+		"const r = await tools.a.b.c({ids: [9007199254740991, -9007199254740993n]}); console.log(r.args.ids[1], r); return (await tools.a.b.c(r.args)).args": {
+			value: `{"ids":[9007199254740991,-9007199254740993]}`, console: `-9007199254740993 {"args":{"ids":[9007199254740991,-9007199254740993]},"who":"a/b/c"}` + "\n"},
+		"return (await tools.a.b.c({id: 12345678901234567890n})).args.id + 1": {fault: "TypeError"},
+		"try { await tools.a.b.fail({}) } catch (e) { return e.message }":     {value: `"it failed"`},
+		"await tools.a.b.fail({})": {fault: "Error: it failed"},
+		"console.log('a', {b: 1}, [2]); console.error(new TypeError('x')); return 0": {value: "0", console: "a {\"b\":1} [2]\nTypeError: x\n"},
 		"throw 'x'":                       {fault: "threw x"},
 		"throw new RangeError('far')":     {fault: "RangeError: far"},
 		"let x = ;":                       {fault: "SyntaxError"},
@@ -92,7 +97,7 @@ func TestScripts(t *testing.T) {
 		"tools.a.b.c({}, 1)":              {fault: "takes one object"},
 		"tools.a.b()":                     {fault: "is no tool"},
 		"tools.a = 1":                     {fault: "cannot be changed"},
-		"return 1n":                       {fault: "TypeError"},
+		"return 1n":                       {value: "1"},
 		"const a = {}; a.a = a; return a": {fault: "circular"},
 		"return [typeof require, typeof process, typeof std, typeof os, typeof fetch, typeof setTimeout, typeof __call, typeof __done].join()": {
 			value: `"undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined"`},

@@ -1,9 +1,11 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +38,7 @@ type test struct {
 	at    path
 	op    string // "" asks whether it is there
 	not   bool
-	value any // string, float64, bool or nil
+	value any // string, number, bool or nil
 }
 
 // follow gives a page of what a path leads to.
@@ -212,6 +214,31 @@ func (w *walker) holds(at int, t test) bool {
 	return found
 }
 
+// maxDigits is how long an integer may be that is compared by all of its digits.
+const maxDigits = 100
+
+// number is a number of a path or of a result.
+type number struct {
+	about float64
+	text  string
+}
+
+// compare orders two numbers. Integers, which may be ids, are compared by all of their digits.
+func (n number) compare(m number) int {
+	if order := cmp.Compare(n.about, m.about); order != 0 {
+		return order
+	}
+	if max(len(n.text), len(m.text)) > maxDigits {
+		return 0
+	}
+	a, isInt := new(big.Int).SetString(n.text, 10)
+	b, areInts := new(big.Int).SetString(m.text, 10)
+	if !isInt || !areInts {
+		return 0
+	}
+	return a.Cmp(b)
+}
+
 // compare compares a value with a literal.
 func compare(token []byte, op string, value any) bool {
 	order, equal := 0, false
@@ -222,13 +249,11 @@ func compare(token []byte, op string, value any) bool {
 		if equal = ok && text == v; ok {
 			order, ordered = strings.Compare(text, v), true
 		}
-	case float64:
+	case number:
 		n, err := strconv.ParseFloat(string(token), 64)
-		if equal = err == nil && n == v; err == nil && !math.IsNaN(n) {
-			ordered = true
-			if order = 1; n < v {
-				order = -1
-			}
+		if err == nil && !math.IsNaN(n) {
+			order, ordered = number{n, string(token)}.compare(v), true
+			equal = order == 0
 		}
 	case bool:
 		equal = string(token) == strconv.FormatBool(v)

@@ -247,9 +247,10 @@ func (r *pathReader) literal() (any, error) {
 		if n < 0 {
 			n = len(r.text) - r.i
 		}
-		if v, err := strconv.ParseFloat(r.text[r.i:r.i+n], 64); err == nil {
+		text := r.text[r.i : r.i+n]
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			r.i += n
-			return v, nil
+			return number{v, text}, nil
 		}
 	}
 	return nil, r.fault("a string, a number, true, false or null")

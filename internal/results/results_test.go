@@ -140,7 +140,8 @@ func content(texts ...string) []byte {
 }
 
 func TestPaths(t *testing.T) {
-	const doc = `{"a": [{"n": 1, "s": "x", "b": true}, {"n": 2, "s": "y", "z": null}, {"n": 10, "s": "x y", "k.k": [1, 2, 3, 4]}], "m": {"é": "u"}, "n": 7}`
+	const doc = `{"a": [{"n": 1, "s": "x", "b": true}, {"n": 2, "s": "y", "z": null}, {"n": 10, "s": "x y", "k.k": [1, 2, 3, 4]}], "m": {"é": "u"}, "n": 7, ` +
+		`"ids": [{"id": 12345678901234567890, "i": 0}, {"id": 12345678901234567891, "i": 1}, {"id": 5.0, "i": 2}]}`
 	s := shelf(t)
 	_, id := preview(t, s, content(doc+strings.Repeat(" ", 5000)), results.Wish{Over: 1000})
 	for _, tt := range []struct{ path, want string }{
@@ -150,6 +151,7 @@ func TestPaths(t *testing.T) {
 		{"$..n", "7|1|2|10"}, {"$..['k.k'][1:3]", "2|3"}, {"$.a[?(@.s=='x')].n", "1"}, {"$.a[?@.n>1].n", "2|10"}, {`$.a[?@.n >= 2 && @.s != "y"].n`, "10"},
 		{"$.a[?@.b].n", "1"}, {"$.a[?!@.b].n", "2|10"}, {"$.a[?@.n==1||@.n==10].n", "1|10"}, {"$.a[?@.z==null].n", "2"}, {"$.a[?@.b==true].n", "1"}, {"$.a[?@.s<'xx'].n", "1|10"},
 		{"$.nothing", ""}, {"$.n.n", ""}, {"$.a[0][0]", ""},
+		{"$.ids[?@.id==12345678901234567891].i", "1"}, {"$.ids[?@.id<12345678901234567891].i", "0|2"}, {"$.ids[?@.id==5].i", "2"}, {"$.ids[?@.id>=12345678901234567890].i", "0|1"},
 	} {
 		_, page, err := s.Page(t.Context(), id, results.Query{Path: tt.path})
 		got := strings.ReplaceAll(strings.TrimSuffix(string(page), "\n"), "\n", "|")

@@ -59,7 +59,7 @@ const drawForms = `(async () => {
 				if (!err.field) throw err;
 			}
 			const n = place.querySelectorAll("*").length;
-			if (n > 40000) wrong.push(JSON.stringify(of).slice(0, 300) + " has " + n + " elements");
+			if (n > 20000) wrong.push(JSON.stringify(of).slice(0, 300) + " has " + n + " elements");
 		} catch (err) {
 			wrong.push(JSON.stringify(of).slice(0, 300) + " " + err.stack);
 		}
@@ -70,6 +70,7 @@ const drawForms = `(async () => {
 	look({$defs: {e: {type: "object", properties: many, required: ["a", "b", "c"]}}, $ref: "#/$defs/e"});
 	look({$defs: {e: {allOf: Object.values(many)}}, $ref: "#/$defs/e"});
 	look({$defs: {e: {anyOf: Object.values(many)}}, type: "object", properties: {a: {$ref: "#/$defs/e"}}, required: ["a"]});
+	look({$defs: {e: {type: "array", minItems: 20, items: {$ref: "#/$defs/e"}}}, type: "object", properties: {a: {$ref: "#/$defs/e"}}, required: ["a"]});
 	place.remove();
 	return wrong.join("\n");
 })()`

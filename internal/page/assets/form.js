@@ -6,8 +6,8 @@ import { exact, isObject, isRaw, own, parse } from "./json.js";
 
 let last = 0;
 
-// most is how many fields are made at once: a schema can refer to itself.
-const most = () => ({ fields: 1000 });
+// anew counts the fields that are made at once, at most 1,000: a schema can refer to itself.
+const anew = (ctx) => ({ ...ctx, left: { fields: 1000 } });
 
 const list = (v) => (Array.isArray(v) ? v : []);
 
@@ -15,7 +15,7 @@ const list = (v) => (Array.isArray(v) ? v : []);
 const said = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
 
 export function form(schema, value) {
-  const root = field(schema || {}, { root: schema || {}, depth: 0, left: most() }, value === undefined ? {} : value, { top: true, required: true });
+  const root = field(schema || {}, anew({ root: schema || {}, depth: 0 }), value === undefined ? {} : value, { top: true, required: true });
   return { el: root.el, value: () => root.value() ?? {} };
 }
 
@@ -105,9 +105,9 @@ function field(schema, ctx, value, opts = {}) {
 function shaped(s, ctx, value, opts) {
   const inner = { ...ctx, depth: ctx.depth + 1 };
   const choices = s.oneOf || s.anyOf;
+  if (ctx.left.fields-- <= 0 || ctx.depth > 12) return raw(s, value, opts);
   if ("const" in s) return fixed(s, opts);
   if (options(s)) return choose(s, options(s), value, opts);
-  if (ctx.depth > 12 || ctx.left.fields-- <= 0) return raw(s, value, opts);
   if (choices && choices.length > 0) return variants(s, choices, inner, value, opts);
   const t = types(s);
   if (t.length > 1) return variants(s, t.map((type) => ({ ...s, type, title: type, description: undefined })), inner, value, opts);
@@ -281,7 +281,7 @@ function object(s, ctx, value, opts) {
   const must = new Set(s.required);
   let fields = [], extra = null;
   const box = group(s, { ...opts, filled: value !== undefined }, () => {
-    if (!opts.top && !opts.required) ctx = { ...ctx, left: most() };
+    if (!opts.top && !opts.required) ctx = anew(ctx);
     fields = names.map((name) => [name, field(s.properties[name], ctx, own(given, name), { name, required: must.has(name) })]);
     if (s.additionalProperties !== false && (names.length === 0 || isObject(s.additionalProperties))) extra = pairs(s, ctx, given, names);
     if (names.length === 0 && !extra) return [h("p", { class: "hint" }, "It takes no arguments.")];
@@ -306,7 +306,7 @@ function pairs(s, ctx, given, known) {
   const of = s.additionalProperties;
   const rows = [];
   const items = h("div", { class: "items" });
-  const put = (name, value) => {
+  const put = (ctx, name, value) => {
     const id = "f" + ++last;
     const key = h("input", { id, type: "text", value: name, "aria-label": "Name", placeholder: "name", spellcheck: "false", autocomplete: "off" });
     const row = { key, field: field(of, ctx, value, { name: "value" }) };
@@ -314,9 +314,9 @@ function pairs(s, ctx, given, known) {
     rows.push(row);
     items.append(row.el);
   };
-  for (const [name, value] of Object.entries(given)) if (!known.includes(name)) put(name, value);
+  for (const [name, value] of Object.entries(given)) if (!known.includes(name)) put(ctx, name, value);
   return {
-    el: h("div", {}, items, h("button", { type: "button", class: "add", onclick: () => put("", undefined) }, "+ Add a member")),
+    el: h("div", {}, items, h("button", { type: "button", class: "add", onclick: () => put(anew(ctx), "", undefined) }, "+ Add a member")),
     value() {
       const out = {};
       for (const row of rows) {
@@ -356,7 +356,7 @@ function array(s, ctx, value, opts) {
   const rows = [];
   const items = h("div", { class: "items" });
   const of = (i) => (s.prefixItems && s.prefixItems[i]) || (Array.isArray(s.items) ? s.items[i] || {} : s.items || {});
-  const put = (v) => {
+  const put = (ctx, v) => {
     const n = rows.length;
     const row = { field: field(of(n), ctx, v, { name: `${opts.name || "item"} ${n + 1}`, required: true }) };
     row.el = h("div", { class: "item" }, h("div", { class: "grow" }, row.field.el), drop(`Remove ${opts.name || "item"} ${n + 1}`, () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
@@ -364,11 +364,11 @@ function array(s, ctx, value, opts) {
     items.append(row.el);
     return row;
   };
-  const start = Array.isArray(value) ? value : Array.from({ length: opts.required ? Math.min(s.minItems || 0, 20) : 0 });
-  for (const v of start) put(v);
+  const start = Array.isArray(value) ? value : Array.from({ length: opts.required && ctx.left.fields > 0 ? Math.min(s.minItems || 0, 20) : 0 });
+  for (const v of start) put(ctx, v);
   const add = h("button", {
     type: "button", class: "add", onclick() {
-      const first = put(undefined).el.querySelector("input, textarea, select");
+      const first = put(anew(ctx), undefined).el.querySelector("input, textarea, select");
       if (first) first.focus();
     },
   }, `+ Add to ${opts.name || "the list"}`);
@@ -390,7 +390,7 @@ function variants(s, choices, ctx, value, opts) {
     const v = resolve(one, ctx);
     return base.properties ? { ...base, ...v, properties: { ...base.properties, ...v.properties }, required: [...list(base.required), ...list(v.required)], default: undefined } : v;
   });
-  const fits = (v) => value !== undefined && (types(v).length === 0 || types(v).includes(kind(value)) || (types(v).includes("integer") && Number.isInteger(value))) &&
+  const fits = (v) => value !== undefined && (types(v).length === 0 || types(v).includes(kind(value)) || (types(v).includes("integer") && (Number.isInteger(value) || isRaw(value)))) &&
     Object.entries(v.properties || {}).every(([k, p]) => !("const" in (p || {})) || equal(own(value, k), p.const)) && (!v.enum || v.enum.includes(value)) && (!("const" in v) || v.const === value);
   let at = value === undefined ? (opts.required ? 0 : -1) : merged.findIndex(fits);
   let now = null;

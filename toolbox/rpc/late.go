@@ -63,12 +63,12 @@ func (t *Table) again(fired time.Time) {
 	}
 }
 
-// lateness says why a call is ended that has no reply, and when it was begun.
-func (t *Table) lateness(call *Call, now time.Time, limits *config.Timeouts) (why error, began time.Time) {
+// lateness says when a call was begun that is ended without a reply, and why.
+func (t *Table) lateness(call *Call, now time.Time, limits *config.Timeouts) (began time.Time, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if call.stray != nil && !now.Before(call.due) {
-		return call.stray, call.started
+		return call.started, call.stray
 	}
 	e := &TimeoutError{What: "idle", After: limits.CallIdle}
 	if t.strayed != nil && !t.strayed.at.Before(call.started) {
@@ -77,7 +77,7 @@ func (t *Table) lateness(call *Call, now time.Time, limits *config.Timeouts) (wh
 	if now.Sub(call.started) >= limits.CallTotal {
 		e.What, e.After = "total", limits.CallTotal
 	}
-	return e, call.started
+	return call.started, e
 }
 
 // silence is how many calls in a row got no reply in time.

@@ -37,7 +37,7 @@ func (c *Conn) expire() {
 		}
 		c.opts.Counts.Lost.Add(1)
 		c.giveUp(call, nil, wire.Span{})
-		why, began := c.Calls.lateness(call, now, limits)
+		began, why := c.Calls.lateness(call, now, limits)
 		if late, ok := errors.AsType[*TimeoutError](why); ok && late.Stray == nil {
 			late.Stdout = c.noise.since(began)
 		}

@@ -293,7 +293,7 @@ func TestAgreedToTheCall(t *testing.T) {
 		return q.State
 	}
 
-	e, d, run := begin()
+	e, _, run := begin()
 	seen := shown(e, run, "/tmp/a")
 	change(e, run)
 	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test", Question: seen}); err == nil {
@@ -301,7 +301,7 @@ func TestAgreedToTheCall(t *testing.T) {
 	}
 	shown(e, run, "/etc")
 
-	e, d, run = begin()
+	e, d, run := begin()
 	say(e, run, false)
 	change(e, run)
 	shown(e, run, "/etc")

@@ -29,9 +29,9 @@ type Keychain struct {
 	Index string
 }
 
-// reachable reports whether there may be a keychain. Where there is no bus of the session, the library would start one,
+// Reachable reports whether there may be a keychain. Where there is no bus of the session, the library would start one,
 // of which nobody else knows.
-func (Keychain) reachable() bool {
+func (Keychain) Reachable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
 		return true
@@ -102,7 +102,7 @@ func (k Keychain) note(name string, kept bool) error {
 
 // ask asks the keychain something. It may ask a person in turn, and is not waited for once ctx has ended.
 func (k Keychain) ask(ctx context.Context, do func() (string, error)) (string, error) {
-	if !k.reachable() {
+	if !k.Reachable() {
 		return "", ErrNoKeychain
 	}
 	type answer struct {

@@ -41,6 +41,9 @@ it as ${user:NAME}. Users without a token of their own are default_user.`,
 				return err
 			}
 			name = cli.UserSecret(name, user)
+			if !inFile && !cli.Keychain(env).Reachable() { // before somebody types
+				return noKeychain(secrets.ErrNoKeychain, name)
+			}
 			value, err := readSecret(cmd.Context(), env, "Value of "+shownSecretName(name)+": ")
 			if err != nil {
 				return err
@@ -54,6 +57,10 @@ it as ${user:NAME}. Users without a token of their own are default_user.`,
 	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in the encrypted file instead of the keychain")
 	cmd.Flags().StringVar(&user, "user", "", "keep it for the commands of this `user`")
 	return cmd
+}
+
+func noKeychain(err error, name string) error {
+	return cli.Hint(err, "keep it in an encrypted file: workbench secret set --file "+secretArguments(name))
 }
 
 // keepsSecret reports what speaks against keeping a secret of a name.
@@ -80,7 +87,7 @@ func keepSecret(ctx context.Context, e *cli.Environment, name, value string, inF
 	}
 	switch {
 	case errors.Is(err, secrets.ErrNoKeychain):
-		return cli.Hint(err, "keep it in an encrypted file: workbench secret set --file "+secretArguments(name))
+		return noKeychain(err, name)
 	case err != nil:
 		return fmt.Errorf("%s is not kept in %s: %w", shownSecretName(name), where, err)
 	}

@@ -68,6 +68,7 @@ func TestFaultG94_NamesOfFilesAreText(t *testing.T) {
 		"flows/" + odd + "3.json": `{"id":"one","name":"One","description":"d","version":"1.0.0","steps":[{"id":"first","title":"First","prompt":"Do it."}]}`,
 		"desk/workflow.yaml":      "name: Desk\ndescription: d\n", "desk/commands/" + odd + ".yaml": "description: [x", "desk/contexts/" + odd + ".yaml/x": "",
 		"desk/tests/" + odd + ".yaml": "x: 1",
+		"broken.json":                 `{"toolboxes": {"x": {"mcpServers": {"y": {"cmd": 1}}}}, "bad": 1}`,
 		"workbench-config.json": wiretest.JSON(entry{"toolboxes": entry{"w": entry{"mcpServers": entry{
 			"w": entry{"builtin": "workflow", "workflows": []string{"./flows", "./" + odd}}, "c": entry{"command": "./" + odd}, "e": entry{"command": "true", "envFile": odd}}}}}),
 	} {
@@ -98,7 +99,7 @@ func TestFaultG94_NamesOfFilesAreText(t *testing.T) {
 			t.Errorf("workbench %q wrote nothing", arguments)
 		}
 	}
-	for _, line := range []string{"check", "trust", "workflow list", "workflow validate flows", "workflow validate .", "commands check desk", "commands test desk", "commands chat desk",
+	for _, line := range []string{"check", "check --config broken.json", "doctor --config broken.json", "trust", "workflow list", "workflow validate flows", "workflow validate .", "commands check desk", "commands test desk", "commands chat desk",
 		"trust --yes", "check", "tools w", "lock", "doctor", "workflow list", "workflow validate flows", "commands new fresh", "workflow new fresher", "import workbench-config.json", "status", "trust --list"} {
 		run(strings.Fields(line)...)
 	}

@@ -146,7 +146,7 @@ func (c checking) faulty(env *opening.Environment, cfg *config.Config, faults *c
 		return cli.SilentError(cli.ExitFault)
 	}
 	for _, f := range faults.Faults {
-		fmt.Fprintln(env.Out, f.String())
+		fmt.Fprintln(env.Out, foreign.Block(f.String()))
 	}
 	fmt.Fprintf(env.Out, "%s\n", terminal.Count(len(faults.Faults), "fault"))
 	if c.start {

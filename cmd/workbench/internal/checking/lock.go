@@ -174,7 +174,7 @@ func (l *locking) write(ctx context.Context, env *opening.Environment, names []s
 		}
 		if s.err != nil {
 			failed = true
-			fmt.Fprintf(env.Err, "workbench: error: %s stays as it was: %v\n", s.ID, s.err)
+			env.Fault(fmt.Sprintf("%s stays as it was: %v", s.ID, s.err))
 			continue
 		}
 		file.Replace(s.ID, s.now)

@@ -24,6 +24,11 @@ func (s Streams) Warn(text string) {
 	fmt.Fprintf(s.Err, "workbench: warning: %s\n", foreign.Block(text))
 }
 
+// Fault tells on standard error what a command could not do, before it goes on with the rest.
+func (s Streams) Fault(text string) {
+	fmt.Fprintf(s.Err, "workbench: error: %s\n", foreign.Block(text))
+}
+
 // Environment is what a command knows of the world; nothing else in the program touches os.Args, os.Environ or the
 // standard streams.
 type Environment struct {

@@ -93,7 +93,7 @@ func (c *chat) run(ctx context.Context) error {
 			return nil
 		}
 		if err := c.line(ctx, line); err != nil {
-			fmt.Fprintf(c.env.Err, "workbench: error: %v\n", err)
+			c.env.Fault(err.Error())
 		}
 	}
 	return context.Cause(ctx)

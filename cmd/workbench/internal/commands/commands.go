@@ -107,7 +107,7 @@ func checkCommands(ctx context.Context, env *opening.Environment, dir string, of
 		v.Warnings = append(v.Warnings, w.Warnings...)
 	}
 	for _, why := range v.Unknown {
-		fmt.Fprintf(env.Err, "workbench: error: %s\n", why)
+		env.Fault(why)
 	}
 	if asJSON {
 		if err := terminal.PrintJSON(env.Out, v); err != nil {

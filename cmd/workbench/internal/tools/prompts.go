@@ -61,7 +61,7 @@ func listItems(ctx context.Context, env *opening.Environment, names []string, as
 			}
 			if err != nil {
 				failed = true
-				fmt.Fprintf(env.Err, "workbench: error: %v\n", err)
+				env.Fault(err.Error())
 			}
 			for _, k := range kinds {
 				for _, it := range s.Items(k) {

@@ -67,7 +67,7 @@ func listTools(ctx context.Context, env *opening.Environment, names []string, as
 		for _, s := range b.Servers() {
 			if err := opening.Missing(b, s, offline); err != nil {
 				failed = true
-				fmt.Fprintf(env.Err, "workbench: error: %v\n", err)
+				env.Fault(err.Error())
 			}
 			if n := len(s.Held(toolbox.Tools)); n > 0 {
 				env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), lock.Word(b.Name)))

@@ -37,11 +37,13 @@ func TestPick(t *testing.T) {
 		{"never started", []process{{pid: 0}, {pid: 1}, {pid: 2, sid: 0, pgid: 0}, stranger}, false, 0, nil},
 		{"never started, marked", []process{{pid: 1}, {pid: 200, ppid: 1, mark: mark}}, false, 0, []int{200}},
 		{"ourselves", []process{root, {pid: os.Getpid(), ppid: 100, start: 8}}, true, 100, []int{100}},
+		{"being reaped while the others were listed", []process{stranger}, true, 100, []int{100}},
+		{"in no list that can be made", nil, true, 100, []int{100}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			tree := newTree(&lister{}, mark)
-			tree.pid, tree.start = test.pid, 7
+			tree.pid, tree.start, tree.held = test.pid, 7, test.held
 			tree.seen[300] = 8
 			var got []int
 			for _, p := range tree.pick(test.all, test.held) {
@@ -51,6 +53,15 @@ func TestPick(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A process that was reaped while the others were listed is gone.
+func TestPickReaped(t *testing.T) {
+	tree := newTree(&lister{}, 0)
+	tree.pid = 100
+	if got := tree.pick(nil, true); got != nil {
+		t.Errorf("got %v, want nothing", got)
 	}
 }
 

@@ -15,23 +15,20 @@ type process struct {
 	dead                 bool   // waits to be reaped
 }
 
-// members returns the processes of the tree that are there. Where processes cannot be listed, it is the process itself
-// that is known.
+// members returns the processes of the tree that are there. Where there are none, exited is closed. Where processes
+// cannot be listed, it is the process itself that is known.
 func (t *tree) members() []process {
 	held := t.isHeld() // before listing: it may end meanwhile, but not begin
 	all, err := t.list.processes()
 	if err != nil {
-		if !held {
-			return nil
-		}
-		return []process{{pid: t.pid, pgid: t.pid, sid: t.pid, start: t.start}}
+		all = nil
 	}
 	return t.pick(all, held)
 }
 
 // pick returns those of all that are in the tree, and notes that they were seen: the process itself until it is reaped,
 // and all living ones that descend from a member, carry the tree's mark, are in its session, process group or control
-// group, or were seen in it before.
+// group, or were seen in it before. held is what isHeld said before all were listed.
 func (t *tree) pick(all []process, held bool) []process {
 	in, grouped := map[int]bool{}, map[int]bool{}
 	t.group.members(grouped)
@@ -50,7 +47,12 @@ func (t *tree) pick(all []process, held bool) []process {
 		if in[p.pid] && p.pid != os.Getpid() && (!p.dead || p.pid == t.pid && held) {
 			t.seen[p.pid] = p.start
 			found = append(found, p)
+			held = held && p.pid != t.pid
 		}
+	}
+	// One that was being reaped while all were listed may be in no list, and its end not be noted yet.
+	if held && t.isHeld() {
+		found = append(found, process{pid: t.pid, pgid: t.pid, sid: t.pid, start: t.start})
 	}
 	return found
 }

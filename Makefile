@@ -6,7 +6,7 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-servers demo-picture test test-under-load servers lint cross bench knots fuzz chaos adversary soak package clean node
+.PHONY: help build demo demo-servers demo-picture test tests test-under-load servers lint cross bench knots fuzz chaos adversary soak package clean node
 
 # How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -45,11 +45,22 @@ demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see. A program built
 # with -race would sleep a second at its end. SQLite, which a program has translated from C, is left out of what -race
 # watches: there the tests of stores take five times as long. No package with generic code may be left out: it has code of
-# sync without what -race watches, and the linker may take that for all. Half as many packages again as there are processors
-# are tested at a time, since some tests wait. That go vet finds nothing is seen by lint.
-test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
-	WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -race -gcflags=modernc.org/sqlite/lib=-race=false \
-		-p $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )) -vet=off -count=1 -timeout 10m ./...
+# sync without what -race watches, and the linker may take that for all. The packages in bench and test drive built programs,
+# and -race would watch their own side of it alone, for more time than all these programs take; test/chaos has sessions in
+# its own process. Half as many packages again as there are processors are tested at a time, since some tests wait. That go
+# vet finds nothing is seen by lint.
+GO_TEST := env WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -vet=off -count=1 -timeout 10m \
+	-p $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 ))
+DRIVERS := /bench$$|/test/([^c]|c[^h])
+PACKAGES ?= ./...
+test: lint cross tests ## check everything (needs Go and Node 20+)
+
+tests: $(NPM_INSTALLED)
+	@set -e; red=0; packages="$$(go list $(PACKAGES))"; \
+	echo "$$packages" | grep -Ev '$(DRIVERS)' | \
+		xargs -r $(GO_TEST) -race -gcflags=modernc.org/sqlite/lib=-race=false $(TESTFLAGS) || red=1; \
+	echo "$$packages" | grep -E '$(DRIVERS)' | xargs -r env CGO_ENABLED=0 $(GO_TEST) -trimpath $(TESTFLAGS) || red=1; \
+	exit $$red
 
 test-under-load: $(NPM_INSTALLED) ## run the tests LOAD="-quiet 20 -busy 5 -sync 5" times under each load, for hours
 	go run ./test/underload $(LOAD)

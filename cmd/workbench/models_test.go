@@ -79,7 +79,7 @@ func TestLentModel(t *testing.T) {
 				case string(m.ID) == "1":
 					say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 					use("2", "initialize", `{}`)
-				case string(m.ID) == "2":
+				case string(m.ID) == "2", strings.Contains(messages.Text(), "(starting)"): // which a disk at work can make long
 					use("3", "invoke_agent", `{"user_query":"cancel the order of Ada Reed, it is late"}`)
 				default:
 					if got := messages.Text(); !strings.Contains(got, tt.want) {

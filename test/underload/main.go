@@ -17,7 +17,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -53,7 +52,7 @@ func main() {
 		{fmt.Sprintf("every sync slowed by %s", *delay), *sync, func() ([]string, func(), error) { return slowSyncs(*delay) }},
 	}
 	// What the first run would compile, it would count.
-	compile := exec.CommandContext(ctx, goTest("-run=^$")[0], slices.Concat(goTest("-run=^$")[1:], packages)...)
+	compile := makeTests(ctx, nil, "-run=NONE", packages)
 	if out, err := compile.CombinedOutput(); err != nil {
 		_, _ = os.Stderr.Write(out)
 		os.Exit(1)
@@ -75,10 +74,11 @@ func main() {
 	}
 }
 
-// goTest is the command of `make test`, so that its runs are like these, but for the time that one may take.
-func goTest(more string) []string {
-	atATime := strconv.Itoa((runtime.NumCPU()*3 + 1) / 2)
-	return []string{"go", "test", "-race", "-gcflags=modernc.org/sqlite/lib=-race=false", "-p", atATime, "-vet=off", "-timeout", "20m", more}
+// makeTests is the command that `make test` runs its tests by, with time for a slow machine.
+func makeTests(ctx context.Context, prefix []string, more string, packages []string) *exec.Cmd {
+	args := append(slices.Clone(prefix), "make", "--no-print-directory", "tests",
+		"TESTFLAGS=-timeout=20m "+more, "PACKAGES="+strings.Join(packages, " "))
+	return exec.CommandContext(ctx, args[0], args[1:]...)
 }
 
 func (s setting) run(ctx context.Context, packages []string) (green int, times []time.Duration, err error) {
@@ -87,9 +87,7 @@ func (s setting) run(ctx context.Context, packages []string) (green int, times [
 		if err != nil {
 			return 0, nil, err
 		}
-		args := slices.Concat(prefix, goTest("-count=1"), packages)
-		test := exec.CommandContext(ctx, args[0], args[1:]...)
-		test.Env = append(os.Environ(), "WORKBENCH_REQUIRE_NPM=1", "GORACE=atexit_sleep_ms=0")
+		test := makeTests(ctx, prefix, "", packages)
 		test.Cancel = func() error { return test.Process.Signal(os.Interrupt) }
 		test.WaitDelay = 10 * time.Second
 		began := time.Now()

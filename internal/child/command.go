@@ -168,11 +168,26 @@ func (c command) explain(err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		reason = c.path + ": not a program for this machine; a script needs a first line such as #!/bin/sh"
 	case errors.Is(err, syscall.E2BIG):
-		reason = "arguments and environment together are too large"
+		reason = "arguments and environment together are too large; give it fewer or shorter ones"
 	case errors.Is(err, syscall.EAGAIN):
 		reason = "the limit of processes of this user is reached"
 	}
-	return &StartError{c.name, reason, err}
+	return &StartError{c.name, reason + lacking(err), err}
+}
+
+// lacking says what to do about an error that tells of the limits of the system, after a semicolon; "" of any other.
+func lacking(err error) string {
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "; raise the number of files that workbench may have open (ulimit -n), or have fewer servers at once"
+	case errors.Is(err, syscall.ENFILE):
+		return "; the whole system has as many files open as it may: end other programs"
+	case errors.Is(err, syscall.EAGAIN):
+		return "; raise the number of processes that this user may have (ulimit -u), or end other programs"
+	case errors.Is(err, syscall.ENOMEM):
+		return "; end other programs, or give this machine more memory"
+	}
+	return ""
 }
 
 // cause strips the operation and path that os puts before an error, where the text around has them already.

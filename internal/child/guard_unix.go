@@ -57,7 +57,7 @@ func (g *Guard) Start(spec Spec) (*Process, error) {
 			return nil, nil, err // what the system said to the guard about the command
 		}
 		if err != nil {
-			return nil, nil, &StartError{cmd.name, "guard process: " + err.Error(), err}
+			return nil, nil, &StartError{cmd.name, "guard process: " + err.Error() + lacking(err), err}
 		}
 		return r.life, r, nil
 	})

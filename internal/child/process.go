@@ -65,7 +65,7 @@ func start(spec Spec, begin func(command, []*os.File) (*life, root, error)) (*Pr
 	}
 	ours, theirs, err := newPipes()
 	if err != nil {
-		return nil, &StartError{spec.Command, "no pipe: " + err.Error(), err}
+		return nil, &StartError{spec.Command, "no pipe: " + err.Error() + lacking(err), err}
 	}
 	life, root, err := begin(cmd, theirs)
 	closeAll(theirs)
@@ -125,8 +125,9 @@ func (p *Process) Exit() Exit {
 // tailWait bounds how long Tail waits for the last words of a process that has ended.
 const tailWait = 100 * time.Millisecond
 
-// Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included. Lines that
-// are empty once they are clean are left out. After Done it holds the last words.
+// Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included. Where none
+// of them would name an error and an earlier one does, that one and what followed it are among them. Lines that are empty
+// once they are clean are left out. After Done it holds the last words.
 func (p *Process) Tail() foreign.Words {
 	select {
 	case <-p.life.exited:

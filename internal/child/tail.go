@@ -14,16 +14,17 @@ const (
 	rawMax    = 8 << 10 // bytes of a line before cleaning; the rest of it is dropped
 )
 
-// tail reads stderr to its end and keeps the last lines, tailLines × foreign.MaxText bytes at most.
+// tail reads stderr to its end and keeps the last lines, and the last that names an error with those behind it,
+// tailLines × foreign.MaxText bytes at most.
 type tail struct {
 	each func(foreign.Text) // may be nil
 	hide func(string) string
 	done chan struct{}
 
 	mu     sync.Mutex
-	lines  foreign.Words // oldest first
-	raw    []byte        // the line being written
-	resume bool          // a carriage return was seen: what comes next begins the line again
+	kept   kept
+	raw    []byte // the line being written
+	resume bool   // a carriage return was seen: what comes next begins the line again
 }
 
 // newTail hands each line to a function, which may be nil, as hide leaves it, which may be nil too.
@@ -31,7 +32,7 @@ func newTail(each func(foreign.Text), hide func(string) string) *tail {
 	if hide == nil {
 		hide = func(line string) string { return line }
 	}
-	return &tail{each: each, hide: hide, done: make(chan struct{})}
+	return &tail{each: each, hide: hide, done: make(chan struct{}), kept: kept{named: -1}}
 }
 
 // readFrom reads until f ends, is closed or reaches its deadline.
@@ -95,24 +96,44 @@ func (t *tail) endLine() {
 		return
 	}
 	t.mu.Lock()
-	if len(t.lines) == tailLines {
-		copy(t.lines, t.lines[1:])
-		t.lines = t.lines[:tailLines-1]
-	}
-	t.lines = append(t.lines, line)
+	t.kept.add(line)
 	t.mu.Unlock()
 	if t.each != nil {
 		t.each(line)
 	}
 }
 
-// last returns a copy of what is kept.
+// last returns what is kept.
 func (t *tail) last() foreign.Words {
 	t.mu.Lock()
-	lines, raw := slices.Clone(t.lines), string(t.raw)
+	said, raw := t.kept, string(t.raw)
+	said.lines = slices.Clone(said.lines)
 	t.mu.Unlock()
 	if line := foreign.NewText(t.hide(raw)); !line.IsEmpty() {
-		lines = append(lines, line)
+		said.add(line)
 	}
-	return lines[max(0, len(lines)-tailLines):]
+	return said.lines
+}
+
+// kept are some lines of many.
+type kept struct {
+	lines foreign.Words // oldest first
+	named int           // which of them is the last that names an error, -1 if none does
+}
+
+// add keeps a line, and drops the oldest if there are too many. Where that is the only one that names an error, it stays
+// with what it is shown with, and one behind goes: a stack may have any number of lines.
+func (k *kept) add(line foreign.Text) {
+	switch {
+	case len(k.lines) < tailLines:
+	case k.named == 0:
+		k.lines = slices.Delete(k.lines, foreign.MaxWords, foreign.MaxWords+1)
+	default:
+		k.lines = slices.Delete(k.lines, 0, 1)
+		k.named = max(-1, k.named-1)
+	}
+	if foreign.NamesError(line) {
+		k.named = len(k.lines)
+	}
+	k.lines = append(k.lines, line)
 }

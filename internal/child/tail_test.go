@@ -46,6 +46,33 @@ func TestTailLines(t *testing.T) {
 	}
 }
 
+// However long the stack is that a program ends with, what it died of is told.
+func TestTailKeepsTheError(t *testing.T) {
+	tail := newTail(nil, nil)
+	write := func(lines ...string) { tail.write([]byte(strings.Join(lines, "\n") + "\n")) }
+	write("error: an old one", "it goes on", "panic: no licence", "", "goroutine 1 [running]:")
+	for range 100 {
+		write("main.f()", "\t/src/f.go:2")
+	}
+	tail.write([]byte("exit status 2"))
+	if got, want := tail.last().String(), "panic: no licence | goroutine 1 [running]: | main.f() |  /src/f.go:2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := texts(tail.last()); len(got) != tailLines || got[tailLines-1] != "exit status 2" {
+		t.Errorf("got %q, want the last line, too", got)
+	}
+	for range 100 {
+		write("it goes on")
+	}
+	write("error: another")
+	for range tailLines - 1 {
+		write("it goes on")
+	}
+	if got := texts(tail.last()); len(got) != tailLines || got[0] != "error: another" {
+		t.Errorf("got %q, want the last error", got)
+	}
+}
+
 func TestTailKeepsTheLast(t *testing.T) {
 	tail := newTail(nil, nil)
 	for _, c := range "abcdefghijklmnopqrstuvwxyz" {

@@ -113,12 +113,12 @@ func (w Words) String() string {
 	said := slices.DeleteFunc(slices.Clone(w), isAside)
 	from := max(0, len(said)-MaxWords)
 	last := len(said) - 1
-	for last >= 0 && !namesError(said[last]) {
+	for last >= 0 && !NamesError(said[last]) {
 		last--
 	}
 	if last >= 0 {
 		first := last
-		for first > 0 && namesError(said[first-1]) {
+		for first > 0 && NamesError(said[first-1]) {
 			first--
 		}
 		if last-first >= maxError { // many errors, of which the last counts
@@ -133,8 +133,8 @@ func (w Words) String() string {
 	return strings.Join(lines, separator)
 }
 
-// namesError reports whether a line says what went wrong, in the words of the usual languages.
-func namesError(line Text) bool {
+// NamesError reports whether a line says what went wrong, in the words of the usual programming languages.
+func NamesError(line Text) bool {
 	said := strings.ToLower(line.clean)
 	return slices.ContainsFunc([]string{"error", "exception", "panic:", "panicked", "fatal"}, func(word string) bool { return strings.Contains(said, word) })
 }

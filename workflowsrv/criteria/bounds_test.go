@@ -82,6 +82,24 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
+// As many suggestions as there may be are all of them. Each rule has one, and all together have one more.
+func TestSuggestionsThatJustFit(t *testing.T) {
+	for _, n := range []int{19, 20} {
+		var rules []any
+		for i := range n {
+			rules = append(rules, map[string]any{"type": "contains", "value": fmt.Sprintf("word%d", i), "message": "m"})
+		}
+		c, err := criteria.Parse(rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := c.Check(t.Context(), "x", nil, criteria.Options{}).Suggestions
+		if more := strings.HasSuffix(got[len(got)-1], "left out here: 1 more."); len(got) != n+1 || more != (n == 20) {
+			t.Errorf("%d rules: got %d suggestions, the last %q", n, len(got), got[len(got)-1])
+		}
+	}
+}
+
 func TestDeepContext(t *testing.T) {
 	c, err := criteria.ParseCondition(decode(t, `{"or":[{"var":"a","equals":[[["x"]]]},{"var":"a","contains":"q"}]}`))
 	if err != nil {

@@ -65,7 +65,7 @@ func limit(list []string) []string {
 		return again
 	})
 	if more := len(list) - maxSuggestions; more > 0 {
-		list = append(list[:maxSuggestions], fmt.Sprintf("Then check again: %d more suggestions are left out here.", more))
+		list = append(list[:maxSuggestions], fmt.Sprintf("Then check again; left out here: %d more.", more))
 	}
 	return list
 }

@@ -327,7 +327,7 @@ func TestSuggestionsAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.Check(t.Context(), "x", nil, criteria.Options{})
-	if len(got.Issues()) != 100 || len(got.Suggestions) != 21 || got.Suggestions[20] != "Then check again: 81 more suggestions are left out here." {
+	if len(got.Issues()) != 100 || len(got.Suggestions) != 21 || got.Suggestions[20] != "Then check again; left out here: 81 more." {
 		t.Errorf("got %d issues, %d suggestions, the last %q", len(got.Issues()), len(got.Suggestions), got.Suggestions[len(got.Suggestions)-1])
 	}
 }

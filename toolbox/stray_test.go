@@ -19,6 +19,7 @@ type speller struct {
 	*mcptest.Server
 	all   bool
 	write func(id string) string
+	heard func(*wire.Message) // may be nil
 }
 
 type spellerSession struct {
@@ -40,6 +41,9 @@ func (s *speller) Connect(send func([]byte)) wire.Session {
 
 func (s *spellerSession) Receive(raw []byte) {
 	var m wire.Message
+	if wire.Scan(raw, &m) == nil && s.s.heard != nil {
+		s.s.heard(&m)
+	}
 	if wire.Scan(raw, &m) == nil && strings.Contains(string(raw), `"write"`) {
 		s.send([]byte(s.s.write(string(m.Bytes(m.ID)))))
 	}
@@ -190,6 +194,52 @@ func TestFaultG28_WrongIDAtTheStart(t *testing.T) {
 			if text := s.Status().Explain(); !strings.Contains(text, `sent a reply to no request: "{'jsonrpc':'2.0','id':'req-`) {
 				t.Errorf("%s: got %q, want what came", version, text)
 			}
+		})
+	}
+}
+
+// A request of a server that breaks a rule is refused under its id, where it is certainly one, so that the server does
+// not wait for ever; an id is repeated that is no longer than 1,024 bytes.
+func TestBrokenRequestsAreRefused(t *testing.T) {
+	long := `"` + strings.Repeat("i", 1022) + `"`
+	for name, tt := range map[string]struct {
+		line string
+		want string // the code and the id of the answer, or "result" and the id; "" if none comes
+	}{
+		"method is a number":  {`{"jsonrpc":"2.0","id":"q","method":5}`, `-32600 "q"`},
+		"params is a number":  {`{"jsonrpc":"2.0","id":"q","method":"ping","params":5}`, `-32600 "q"`},
+		"a long id":           {`{"jsonrpc":"2.0","id":` + long + `,"method":5}`, `-32600 ` + long},
+		"too long an id":      {`{"jsonrpc":"2.0","id":"i` + long[1:] + `,"method":5}`, ""},
+		"no id":               {`{"jsonrpc":"2.0","method":5}`, ""},
+		"a line of a log":     {`{"id":"q","method":5}`, ""},
+		"a result, too":       {`{"jsonrpc":"2.0","id":"q","method":"ping","result":{}}`, ""},
+		"an error, too":       {`{"jsonrpc":"2.0","id":"q","method":"ping","error":{"code":1,"message":"m"}}`, ""},
+		"whole, a long id":    {`{"jsonrpc":"2.0","id":` + long + `,"method":"ping"}`, `result ` + long},
+		"whole, too long one": {`{"jsonrpc":"2.0","id":"i` + long[1:] + `,"method":"ping"}`, ""},
+		"a handshake":         {`{"jsonrpc":"2.0","id":"q","method":"initialize","params":{}}`, `-32601 "q"`},
+		"one of our numbers":  {`{"jsonrpc":"2.0","id":1000,"method":"initialize","params":{}}`, `-32601 1000`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var heard []string
+				sp := &speller{Server: &mcptest.Server{}, write: func(string) string { return tt.line }, heard: func(m *wire.Message) {
+					switch m.Kind {
+					case wire.Result:
+						heard = append(heard, "result "+string(m.Bytes(m.ID)))
+					case wire.Failure:
+						heard = append(heard, string(wire.Get(m.Raw, wire.Whole(m.Raw), "error", "code"))+" "+string(m.Bytes(m.ID)))
+					}
+				}}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return sp, nil })
+				if err := b.Open(t.Context(), 10*time.Second); err != nil {
+					t.Fatal(err)
+				}
+				hang(t, s, `{"write":1}`)
+				synctest.Wait()
+				if got := strings.Join(heard, ", "); got != tt.want {
+					t.Errorf("got %.60q, want %.60q", got, tt.want)
+				}
+			})
 		})
 	}
 }

@@ -27,10 +27,16 @@
   const waiting = new Map();
   let last = 0;
 
+  const unlisted = (path) => {
+    throw new TypeError(["tools", ...path].join(".") + " cannot be listed in a script: workbench_open_toolbox and workbench_find_tools tell which tools there are");
+  };
+
   // A call that is not made yet: tools, tools.toolbox, tools.toolbox.server, tools.toolbox.server.tool.
   const names = (path) => new Proxy(function () {}, {
     get: (_, name) => typeof name !== "string" || name === "then" || path.length === 3 ? undefined : names([...path, name]),
     set: () => { throw new TypeError("tools cannot be changed"); },
+    has: () => unlisted(path),
+    ownKeys: () => unlisted(path),
     apply: (_, self, args) => {
       if (path.length !== 3) throw new TypeError(["tools", ...path].join(".") + " is no tool: call tools.TOOLBOX.SERVER.TOOL(arguments)");
       const given = args.length === 0 || args[0] === undefined ? {} : args[0];

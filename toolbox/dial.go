@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -88,8 +89,15 @@ func (o *owner) dialSSE(ctx context.Context, _ config.Server) (link.Link, error)
 	return link.SSE(ctx, o.server.remote, o.server.box.opts.MaxMessage)
 }
 
-func (o *owner) dialBuiltin(context.Context, config.Server) (link.Link, error) {
+func (o *owner) dialBuiltin(context.Context, config.Server) (l link.Link, err error) {
 	s := o.server
+	// What it is made from is written by others: a panic over that costs this server alone.
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error().Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a built-in server could not be made")
+			err = errors.New("it could not be made, which is a fault of workbench; the log says more")
+		}
+	}()
 	build, ok := s.box.opts.Builtins[s.cfg.Builtin]
 	if !ok {
 		return nil, fmt.Errorf("there is no built-in server %q", s.cfg.Builtin)

@@ -17,6 +17,7 @@ type Config struct {
 	Notes        []string      // what a reader may not expect where it came from two files
 	Partly       bool          // it is what can be used of a file with a fault (ParseUsable)
 	Doubt        string        // why its file is not quite to be trusted; "" if nothing is known against it
+	Fault        string        // what is wrong with the file by now, so that this one, read before, goes on; "" if nothing is
 	ToolMode     ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
 	OpenTimeout  time.Duration `key:"openTimeout"`
 	OpenBudget   int           `key:"openBudget" least:"1" most:"1048576" of:"tokens"`       // how much the answer of an open tells unasked, in tokens of four bytes

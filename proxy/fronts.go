@@ -90,7 +90,7 @@ func (p *Proxy) frontLocked(key, direct string, only []string) *Proxy {
 func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox) *view {
 	if p.only != nil {
 		some := *cfg
-		some.Untrusted = nil // who may use a part is not the one to decide
+		some.Untrusted, some.Fault = nil, "" // who may use a part is not the one to decide
 		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(p.only, t.Name) })
 		cfg = &some
 	}

@@ -60,11 +60,12 @@ func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
 	if answered {
 		return
 	}
-	reports := report(sh)
+	reports, cfg := report(sh), sh.View().Cfg
 	body := wire.MustEncode(struct {
 		Toolboxes []boxReport      `json:"toolboxes"`
 		Untrusted *untrustedReport `json:"untrusted_configuration,omitempty"`
-	}{reports, reportUntrusted(sh.View().Cfg.Untrusted)})
+		Fault     string           `json:"configuration_fault,omitempty"`
+	}{reports, reportUntrusted(cfg.Untrusted), meta.Fault(cfg)})
 	var lines strings.Builder
 	lines.WriteString(said)
 	for i := range reports {
@@ -72,8 +73,13 @@ func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
 	}
 	if len(reports) == 0 {
 		lines.WriteString(sh.View().Available(""))
-	} else if u := sh.View().Cfg.Untrusted; u != nil {
-		lines.WriteString(meta.UntrustedAdvice(u))
+	} else {
+		if cfg.Untrusted != nil {
+			lines.WriteString(meta.UntrustedAdvice(cfg.Untrusted) + "\n")
+		}
+		if fault := meta.Fault(cfg); fault != "" {
+			lines.WriteString("Note: " + fault)
+		}
 	}
 	f.reply(textResult(f.terms.Era, strings.TrimSuffix(lines.String(), "\n")).Raw("structuredContent", body).End())
 }

@@ -161,9 +161,28 @@ func Available(cfg *config.Config, name string) string {
 }
 
 // notUsed says that there may be toolboxes in a file that is not used.
-func notUsed(cfg *config.Config) string {
-	if cfg.Untrusted == nil {
+func notUsed(cfg *config.Config) (said string) {
+	if cfg.Untrusted != nil {
+		said = "; " + cfg.Untrusted.String() + " (" + cfg.Untrusted.Hint() + ")"
+	}
+	if fault := Fault(cfg); fault != "" {
+		said += "; " + fault
+	}
+	return said
+}
+
+// maxFault is how much of what is wrong with a configuration a model is told, in bytes.
+const maxFault = 300
+
+// Fault says that an edit of the configuration is not in use, and why; "" if there is none.
+func Fault(cfg *config.Config) string {
+	if cfg.Fault == "" {
 		return ""
 	}
-	return "; " + cfg.Untrusted.String() + " (" + cfg.Untrusted.Hint() + ")"
+	first, _, more := strings.Cut(cfg.Fault, "\n")
+	said := "the configuration as it is now has a fault, and the one before is in use: " + cut.At(foreign.NewText(first).String(), maxFault)
+	if more {
+		said += " (workbench check names all faults)"
+	}
+	return said
 }

@@ -102,20 +102,24 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 	}
 	if err != nil {
 		text := err.Error()
-		if said := r.fault.Swap(&text); asked || said == nil || *said != text {
+		said := r.fault.Swap(&text)
+		if r.cfg.Fault != text {
+			faulty := *r.cfg
+			faulty.Fault = text
+			r.workBy(&faulty)
+		}
+		if asked || said == nil || *said != text {
 			r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration has a fault and was not reloaded; the one before stays in use")
 		}
 		return
 	}
 	mended := r.fault.Swap(nil) != nil
 	changes, old := config.Diff(r.cfg, cfg), r.cfg
-	r.cfg = cfg
 	isNews := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted)
-	if !changes.None() || isNews {
-		for _, one := range r.all {
-			one.Reload(cfg)
-		}
+	if !changes.None() || isNews || old.Fault != "" {
+		r.workBy(cfg)
 	}
+	r.cfg = cfg
 	if !changes.None() {
 		r.last.Store(&status.Reload{At: time.Now(), Changed: changes.String()})
 	}
@@ -125,6 +129,14 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 	if !changes.None() || asked || mended {
 		r.log.Info().Str(logkey.Detail, changes.String()).Msg("configuration reloaded")
 		r.warn(old, changes)
+	}
+}
+
+// workBy has all work by a configuration.
+func (r *Reloader) workBy(cfg *config.Config) {
+	r.cfg = cfg
+	for _, one := range r.all {
+		one.Reload(cfg)
 	}
 }
 

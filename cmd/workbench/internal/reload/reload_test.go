@@ -235,7 +235,7 @@ func TestReloadFollowsTheFile(t *testing.T) {
 	}
 }
 
-// A file with a fault changes nothing; when it is mended, it counts again.
+// A file with a fault changes nothing but that the front knows of it; when it is mended, it counts again.
 func TestReloadOfFaultyFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.json")
@@ -246,10 +246,16 @@ func TestReloadOfFaultyFile(t *testing.T) {
 	if got := f.standing(); !strings.Contains(got.ConfigProblem, path+":2:3") || got.Reloaded != nil {
 		t.Errorf("got %+v, want the place of the fault and no reload", got)
 	}
+	if cfg := <-f.told; !strings.Contains(cfg.Fault, path+":2:3") || len(cfg.Toolboxes) != 1 || cfg.Toolboxes[0].Name != "first" {
+		t.Errorf("the front was told of %+v, want what it had and the place of the fault", cfg)
+	}
 	do(t, os.Remove(path))
 	f.says("warn", "no such file")
 	put(t, path, box("first"))
 	f.says("info", "configuration reloaded", "nothing")
+	if gone, mended := <-f.told, <-f.told; !strings.Contains(gone.Fault, "no such file") || mended.Fault != "" {
+		t.Errorf("the front was told of the faults %q and %q, want that there is no file, and none", gone.Fault, mended.Fault)
+	}
 	put(t, path, box("second"))
 	f.becomes("second")
 	f.says("info", "configuration reloaded", "toolboxes added second; toolboxes removed first")

@@ -89,6 +89,9 @@ func TestDriftIsBounded(t *testing.T) {
 		if len(d.added.known) > maxDrift {
 			t.Errorf("%d: %d names are kept", tt.n, len(d.added.known))
 		}
+		if got := d.note(Tools, nil, items("one more")); (got != "") != (tt.n < maxDrift) {
+			t.Errorf("%d, and one more at once: got %q", tt.n, got)
+		}
 	}
 	var d drift
 	long := strings.Repeat("n", 100)

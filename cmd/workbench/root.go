@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +56,11 @@ func doWithin(ctx context.Context, e *opening.Environment, args []string) error 
 	ctx, stop := lifetime.Signals(ctx, e.Hangups, func() bool { return terminal.Is(e.In) || terminal.Is(e.Err) })
 	defer stop()
 	self, err := os.Executable()
+	if err != nil { // as on Linux where /proc is not mounted
+		if self, err = exec.LookPath(os.Args[0]); err == nil {
+			self, err = filepath.Abs(self)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}

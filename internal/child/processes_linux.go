@@ -2,14 +2,29 @@ package child
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
+// foreignProc is an error where /proc shows the numbers of another namespace of processes (pid_namespaces(7)), as in one
+// that was made without a /proc of its own. By those nobody is to be looked for, let alone sent a signal.
+var foreignProc = sync.OnceValue(func() error {
+	self, err := os.Readlink("/proc/self")
+	if err == nil && self != strconv.Itoa(os.Getpid()) {
+		err = errors.New("/proc is that of another namespace of processes")
+	}
+	return err
+})
+
 // processes lists what /proc shows. A process that ends meanwhile may be missing.
 func processes() ([]process, error) {
+	if err := foreignProc(); err != nil {
+		return nil, err
+	}
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err

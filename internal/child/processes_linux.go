@@ -15,7 +15,7 @@ import (
 var foreignProc = sync.OnceValue(func() error {
 	self, err := os.Readlink("/proc/self")
 	if err == nil && self != strconv.Itoa(os.Getpid()) {
-		err = errors.New("/proc is that of another namespace of processes")
+		err = errors.ErrUnsupported
 	}
 	return err
 })

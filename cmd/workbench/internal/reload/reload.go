@@ -102,21 +102,22 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 	}
 	if err != nil {
 		text := err.Error()
-		said := r.fault.Swap(&text)
-		if r.cfg.Fault != text {
+		r.fault.Store(&text)
+		isNews := r.cfg.Fault != text
+		if isNews {
 			faulty := *r.cfg
 			faulty.Fault = text
 			r.workBy(&faulty)
 		}
-		if asked || said == nil || *said != text {
+		if asked || isNews {
 			r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration has a fault and was not reloaded; the one before stays in use")
 		}
 		return
 	}
-	mended := r.fault.Swap(nil) != nil
+	r.fault.Store(nil)
 	changes, old := config.Diff(r.cfg, cfg), r.cfg
-	isNews := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted)
-	if !changes.None() || isNews || old.Fault != "" {
+	isNews, mended := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted), old.Fault != ""
+	if !changes.None() || isNews || mended {
 		r.workBy(cfg)
 	}
 	r.cfg = cfg

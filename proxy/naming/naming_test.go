@@ -18,9 +18,9 @@ var (
 // directory names the tools of both servers, which may keep their names where plain is true.
 func directory(c *naming.Claims, plain bool, ofOne, ofTwo string) *naming.Directory {
 	var items []naming.Route
-	for srv, keys := range map[*toolbox.Server]string{one: ofOne, two: ofTwo} {
+	for i, keys := range []string{ofOne, ofTwo} { // in the order of the toolbox
 		for _, key := range strings.Fields(keys) {
-			items = append(items, naming.Route{Server: srv, Key: key, Name: fmt.Appendf(nil, "%q", key)})
+			items = append(items, naming.Route{Server: []*toolbox.Server{one, two}[i], Key: key, Name: fmt.Appendf(nil, "%q", key)})
 		}
 	}
 	spaces := naming.NewSpaces(false, []config.Toolbox{{Name: "box", Servers: []config.Server{{Name: "one"}, {Name: "two"}}}})

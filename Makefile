@@ -45,13 +45,13 @@ demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see. A program built
 # with -race would sleep a second at its end. SQLite, which a program has translated from C, is left out of what -race
 # watches: there the tests of stores take five times as long. No package with generic code may be left out: it has code of
-# sync without what -race watches, and the linker may take that for all. The packages in bench and test drive built programs,
-# and -race would watch their own side of it alone, for more time than all these programs take; test/chaos has sessions in
-# its own process. Half as many packages again as there are processors are tested at a time, since some tests wait. That go
-# vet finds nothing is seen by lint.
+# sync without what -race watches, and the linker may take that for all. DRIVERS
+# are the packages whose tests run built programs and have no part of workbench in their own process, which a test holds:
+# there -race would watch the drivers alone, and it makes large messages dear. Half as many packages again as there are
+# processors are tested at a time, since some tests wait. That go vet finds nothing is seen by lint.
 GO_TEST := env WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -vet=off -count=1 -timeout 10m \
 	-p $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 ))
-DRIVERS := /bench$$|/test/([^c]|c[^h])
+DRIVERS := /test/(adversary|clock|faults|knots|page|release|sdks|servers|underload|wiretest)(/|$$)
 PACKAGES ?= ./...
 test: lint cross tests ## check everything (needs Go and Node 20+)
 

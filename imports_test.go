@@ -2,7 +2,9 @@ package workbench_test
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +118,39 @@ func TestCommandsDoNotKnowEachOther(t *testing.T) {
 	for _, pkg := range packagesBelow(imports, "cmd/workbench/internal") {
 		if level[pkg] == 0 {
 			t.Errorf("%s is on no level: give it one in commandLevels", pkg)
+		}
+	}
+}
+
+// What is left out of -race has no part of the program in its own process.
+func TestDriversHaveNoPartOfTheProgram(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^DRIVERS := (.+)$`).FindSubmatch(makefile)
+	if line == nil {
+		t.Fatal("the Makefile does not say which packages are DRIVERS")
+	}
+	is := regexp.MustCompile(strings.ReplaceAll(string(line[1]), "$$", "$"))
+	var drivers []string
+	for pkg := range listImports(t) {
+		if is.MatchString(pkg) && below(pkg, "test") {
+			drivers = append(drivers, pkg)
+		}
+	}
+	if len(drivers) < 10 {
+		t.Fatalf("got %q, want the drivers", drivers)
+	}
+	out, err := exec.Command("go", append([]string{"list", "-e", "-deps", "-test"}, drivers...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		for _, part := range []string{"config", "toolbox", "proxy", "workflowsrv", "host", "cmd"} {
+			if below(dep, part) {
+				t.Errorf("the drivers depend on %s: take the one that does off DRIVERS", dep)
+			}
 		}
 	}
 }

@@ -78,8 +78,8 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 
 // inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The
 // machine may be busy with other tests: one of three ends is to be so, unless the end of a program whose servers all end
-// by themselves, who are looked for once and not again and again, takes more than half of what is kept for the end of
-// those that are killed.
+// by themselves takes so long that the end of those that are killed, which was measured at up to 1.7 times of it, does not
+// fit into what is kept for it.
 func inTime(t *testing.T, prepare func(again bool) *bed) {
 	t.Helper()
 	const most = 2500 * time.Millisecond
@@ -91,7 +91,7 @@ func inTime(t *testing.T, prepare func(again bool) *bed) {
 	b := newBed(t, "well", setup{again: true, more: 5})
 	b.openMore()
 	b.CloseInput()
-	if took, gaveUp := b.ends(0); took > 175*time.Millisecond || gaveUp {
+	if took, gaveUp := b.ends(0); took > 200*time.Millisecond || gaveUp {
 		t.Skipf("none of three ends was in time, but the machine is so busy that an end without any fault took %v", took)
 	}
 	t.Error("none of three ends was in time")

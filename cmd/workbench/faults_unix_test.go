@@ -55,14 +55,20 @@ func TestFaultU15_Interrupt(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		awaitFile(t, filepath.Join(cmd.Dir, "up"))
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		var exit *exec.ExitError
-		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || fault.String() != "workbench: interrupted\n" {
-			t.Errorf("%s: got %v and %q, want exit code 130 and that it was interrupted", args[0], err, fault)
-		}
+		interrupt(t, cmd, fault)
+	}
+}
+
+// interrupt interrupts a command whose server has written the file up, and wants it to end as it should.
+func interrupt(t *testing.T, cmd *exec.Cmd, fault *bytes.Buffer) {
+	t.Helper()
+	awaitFile(t, filepath.Join(cmd.Dir, "up"))
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || fault.String() != "workbench: interrupted\n" {
+		t.Errorf("%q: got %v and %q, want exit code 130 and that it was interrupted", cmd.Args[1:], err, fault)
 	}
 }
 

@@ -10,26 +10,36 @@ import (
 	"testing"
 )
 
-// In a namespace of processes that was made without a /proc of its own, numbers there are those of strangers: a server
-// is ended all the same, and nobody else is waited for.
+// In a namespace of processes that was made without a /proc of its own, numbers there are those of strangers; in a bare
+// one there may be no /proc. Servers are started and ended all the same, and nobody else is waited for.
 func TestForeignProc(t *testing.T) {
-	cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c", "trap '' TERM; echo yes >up; while :; do sleep 60; done"], "cwd": "."}}}}}`, "tools")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-	}
-	if err := cmd.Start(); errors.Is(err, fs.ErrPermission) {
-		t.Skip("namespaces are not to be had here: ", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	awaitFile(t, filepath.Join(cmd.Dir, "up"))
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || fault.String() != "workbench: interrupted\n" {
-		t.Errorf("got %v and %q, want exit code 130 and that it was interrupted", err, fault)
+	for name, wrapper := range map[string][]string{
+		"that of others": nil,
+		"none":           {"sh", "-c", `mount -t tmpfs none /proc && exec "$0" "$@"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c", "trap '' TERM; echo yes >up; while :; do sleep 60; done"], "cwd": "."}}}}}`, "tools")
+			if dir := plainPrograms(t); dir != "" { // what watches for races wants a /proc
+				cmd.Path = filepath.Join(dir, "workbench")
+				cmd.Args[0] = cmd.Path
+			}
+			if wrapper != nil {
+				path, err := exec.LookPath(wrapper[0])
+				do(t, err)
+				cmd.Path, cmd.Args = path, append(wrapper, cmd.Args...)
+			}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
+			if os.Getuid() != 0 { // who may make namespaces in one of users
+				cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+				cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+				cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+			}
+			if err := cmd.Start(); os.Getuid() != 0 && errors.Is(err, fs.ErrPermission) {
+				t.Skip("who is not root may make no namespaces here: ", err)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			interrupt(t, cmd, fault)
+		})
 	}
 }

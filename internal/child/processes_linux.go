@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignProc is an error where /proc shows the numbers of another namespace of processes (pid_namespaces(7)), as in one
-// that was made without a /proc of its own. By those nobody is to be looked for, let alone sent a signal.
-var foreignProc = sync.OnceValue(func() error {
+// checkProc returns an error where /proc shows the numbers of another namespace of processes (pid_namespaces(7)), as in
+// one that was made without a /proc of its own. By those nobody is to be looked for, let alone sent a signal.
+var checkProc = sync.OnceValue(func() error {
 	self, err := os.Readlink("/proc/self")
 	if err == nil && self != strconv.Itoa(os.Getpid()) {
 		err = errors.ErrUnsupported
@@ -22,7 +22,7 @@ var foreignProc = sync.OnceValue(func() error {
 
 // processes lists what /proc shows. A process that ends meanwhile may be missing.
 func processes() ([]process, error) {
-	if err := foreignProc(); err != nil {
+	if err := checkProc(); err != nil {
 		return nil, err
 	}
 	dir, err := os.Open("/proc")
@@ -48,6 +48,9 @@ func processes() ([]process, error) {
 
 // lookupProcess reads /proc/PID/stat (proc_pid_stat(5)).
 func lookupProcess(pid int) (process, error) {
+	if err := checkProc(); err != nil {
+		return process{}, err
+	}
 	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return process{}, err

@@ -24,29 +24,28 @@ import (
 type Reloadable interface{ Reload(*config.Config) }
 
 // Reloader has a front, and what belongs to it, work by what the configuration file says now. A file with a fault
-// changes nothing.
+// changes nothing but what is told of it.
 type Reloader struct {
 	log    zerolog.Logger
 	all    []Reloadable
-	direct string         // the one toolbox that is served, or ""
-	piped  bool           // the configuration came through a pipe, which was read to its end
-	cfg    *config.Config // what the front works by
+	direct string // the one toolbox that is served, or ""
+	piped  bool   // the configuration came through a pipe, which was read to its end
 	from   *cli.Sources
 
-	fault atomic.Pointer[string]        // what is wrong with the file
-	last  atomic.Pointer[status.Reload] // the last that has changed something
+	cfg  atomic.Pointer[config.Config] // what the front works by
+	last atomic.Pointer[status.Reload] // the last that has changed something
 }
 
 // New makes one for a front that works by cfg, which was made of these files.
 func New(log zerolog.Logger, cfg *config.Config, from *cli.Sources, direct string) *Reloader {
-	return &Reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
+	r := &Reloader{log: log, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
+	r.cfg.Store(cfg)
+	return r
 }
 
 // Tell says what is wrong with the files as they are now, if anything is, and what the last reload has changed.
 func (r *Reloader) Tell(w *status.Workbench) {
-	if text := r.fault.Load(); text != nil {
-		w.ConfigProblem = *text
-	}
+	w.ConfigProblem = r.cfg.Load().Fault
 	w.Reloaded = r.last.Load()
 }
 
@@ -71,7 +70,7 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			case <-ctx.Done():
 				return
 			case <-hangups:
-				r.log.Warn().Str(logkey.Detail, r.cfg.Path).Msg("the configuration came through a pipe and cannot be read again")
+				r.log.Warn().Str(logkey.Detail, r.cfg.Load().Path).Msg("the configuration came through a pipe and cannot be read again")
 			}
 		}
 	}
@@ -92,8 +91,9 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 // reload reads the file and has the front work by it, if it is well. What is wrong is said once, or when somebody
 // asked.
 func (r *Reloader) reload(ctx context.Context, asked bool) {
+	old := r.cfg.Load()
 	cfg, err := r.load(ctx, (*config.Source).Parse)
-	if err != nil && r.cfg.Partly {
+	if err != nil && old.Partly {
 		// So it was started: other edits of the file are heeded although a fault stays.
 		cfg, err = r.load(ctx, (*config.Source).ParseUsable)
 	}
@@ -101,26 +101,24 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 		return
 	}
 	if err != nil {
-		text := err.Error()
-		r.fault.Store(&text)
-		isNews := r.cfg.Fault != text
+		faulty := *old
+		faulty.Fault = err.Error()
+		isNews := faulty.Fault != old.Fault
+		r.cfg.Store(&faulty)
 		if isNews {
-			faulty := *r.cfg
-			faulty.Fault = text
-			r.workBy(&faulty)
+			r.handOn(&faulty)
 		}
 		if asked || isNews {
 			r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration has a fault and was not reloaded; the one before stays in use")
 		}
 		return
 	}
-	r.fault.Store(nil)
-	changes, old := config.Diff(r.cfg, cfg), r.cfg
+	changes := config.Diff(old, cfg)
 	isNews, mended := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted), old.Fault != ""
+	r.cfg.Store(cfg)
 	if !changes.None() || isNews || mended {
-		r.workBy(cfg)
+		r.handOn(cfg)
 	}
-	r.cfg = cfg
 	if !changes.None() {
 		r.last.Store(&status.Reload{At: time.Now(), Changed: changes.String()})
 	}
@@ -129,13 +127,12 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 	}
 	if !changes.None() || asked || mended {
 		r.log.Info().Str(logkey.Detail, changes.String()).Msg("configuration reloaded")
-		r.warn(old, changes)
+		r.warn(old, cfg, changes)
 	}
 }
 
-// workBy has all work by a configuration.
-func (r *Reloader) workBy(cfg *config.Config) {
-	r.cfg = cfg
+// handOn has all work by a configuration.
+func (r *Reloader) handOn(cfg *config.Config) {
 	for _, one := range r.all {
 		one.Reload(cfg)
 	}
@@ -176,10 +173,10 @@ func TellSources(log zerolog.Logger, cfg *config.Config) {
 }
 
 // warn says what does not work as it may be meant to.
-func (r *Reloader) warn(old *config.Config, changes *config.Changes) {
+func (r *Reloader) warn(old, now *config.Config, changes *config.Changes) {
 	late := slices.DeleteFunc(changes.Settings, func(key string) bool {
 		return slices.Contains([]string{"toolMode", "openTimeout", "pin", "codeMode", "envFile", "secrets", "record"}, key) ||
-			key == "http" && reflect.DeepEqual(old.HTTP.JWT, r.cfg.HTTP.JWT)
+			key == "http" && reflect.DeepEqual(old.HTTP.JWT, now.HTTP.JWT)
 	})
 	if len(late) > 0 {
 		r.log.Warn().Str(logkey.Detail, strings.Join(late, ", ")).Msg("some changed settings are only read at the start; restart workbench for them")
@@ -188,13 +185,13 @@ func (r *Reloader) warn(old *config.Config, changes *config.Changes) {
 	for _, problem := range old.Problems() {
 		known = append(known, problem.Error())
 	}
-	for _, problem := range r.cfg.Problems() {
+	for _, problem := range now.Problems() {
 		if !slices.Contains(known, problem.Error()) {
 			r.log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 		}
 	}
 	_, was := old.Toolbox(r.direct)
-	if _, is := r.cfg.Toolbox(r.direct); was && !is {
+	if _, is := now.Toolbox(r.direct); was && !is {
 		r.log.Warn().Str(logkey.Toolbox, r.direct).Msg("the toolbox that is served was removed; clients see no tools until it is there again")
 	}
 }

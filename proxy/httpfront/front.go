@@ -64,10 +64,14 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err.write(w, r)
 		return
 	}
+	if f.guard.share(w, r) {
+		return
+	}
 	card, isCard := cardOf(r)
-	name, mcp := "", r.URL.Path == "/mcp"
+	path := strings.TrimSuffix(r.URL.Path, "/") // people write one too many
+	name, mcp := "", path == "/mcp"
 	if !mcp {
-		name, mcp = strings.CutPrefix(r.URL.Path, "/mcp/")
+		name, mcp = strings.CutPrefix(path, "/mcp/")
 		mcp = mcp && name != ""
 	}
 	switch {

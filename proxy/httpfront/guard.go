@@ -16,12 +16,13 @@ import (
 // guard decides who may speak at all. It reads nothing but the request's first line and header.
 type guard struct {
 	hosts   map[string]bool
-	origins map[string]bool // "host origin" for our own, "origin" for those allowed on any host
+	own     map[string]string // the origin of each loopback host
+	origins map[string]bool   // those that are allowed on any host
 }
 
 // newGuard checks the names it is given: a name that can never match is a mistake of the user's.
 func newGuard(opts *Options) (guard, error) {
-	g := guard{hosts: make(map[string]bool), origins: make(map[string]bool)}
+	g := guard{hosts: make(map[string]bool), own: make(map[string]string), origins: make(map[string]bool)}
 	scheme, usual := "http", "80"
 	if opts.TLS != nil {
 		scheme, usual = "https", "443"
@@ -42,7 +43,7 @@ func newGuard(opts *Options) (guard, error) {
 	}
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		for _, host := range allow(name) {
-			g.origins[host+" "+scheme+"://"+host] = true
+			g.own[host] = scheme + "://" + host
 		}
 	}
 	if ip, err := netip.ParseAddr(address); err == nil && !ip.IsUnspecified() {
@@ -101,10 +102,38 @@ func (g *guard) check(r *http.Request) *refusal {
 	switch {
 	case !present && !slices.ContainsFunc(r.Header["Sec-Fetch-Site"], isForeign):
 		return nil
-	case len(origins) == 1 && (g.origins[r.Host+" "+origins[0]] || g.origins[origins[0]]):
+	case len(origins) == 1 && origins[0] != "" && (g.own[r.Host] == origins[0] || g.origins[origins[0]]):
 		return nil
 	}
 	return refuse(http.StatusForbidden, "the origin of the request is not one that is allowed here (workbench serve --allow-origin adds one)")
+}
+
+// maxPreflight is how long a browser may keep that a page of an allowed origin may ask, in seconds: as long as any does.
+const maxPreflight = "7200"
+
+// share lets pages of an allowed origin read their answers, which browsers leave to the server (the CORS protocol of the
+// Fetch standard). It reports whether the request was only the question, sent before one that no form could send,
+// whether that may come, and answers it. What a page may do is not settled here but by the token of its request.
+func (g *guard) share(w http.ResponseWriter, r *http.Request) (preflight bool) {
+	origin := r.Header.Get("Origin")
+	if !g.origins[origin] {
+		return false
+	}
+	head := w.Header()
+	head.Set("Access-Control-Allow-Origin", origin)
+	head.Add("Vary", "Origin")
+	method := r.Header.Get("Access-Control-Request-Method")
+	if r.Method != http.MethodOptions || method == "" {
+		head.Set("Access-Control-Expose-Headers", "*")
+		return false
+	}
+	head.Set("Access-Control-Allow-Methods", method)
+	if names := r.Header.Values("Access-Control-Request-Headers"); len(names) > 0 {
+		head.Set("Access-Control-Allow-Headers", strings.Join(names, ", "))
+	}
+	head.Set("Access-Control-Max-Age", maxPreflight)
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 // isForeign reports whether a value of Sec-Fetch-Site says that a page made the request which is not of this origin.

@@ -83,6 +83,8 @@ func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 		{"127.0.0.1:P", "http://127.0.0.1:P\r\nOrigin: http://evil.example", refused},
 		{"127.0.0.1:P", "http://127.0.0.1:P\r\nOrigin: http://127.0.0.1:P", refused},
 		{"127.0.0.1:P", "HTTP://127.0.0.1:P", refused},
+		{"127.0.0.1:P", "127.0.0.1:P http://127.0.0.1:P", refused},
+		{"box.example", " ", refused},
 		{"127.0.0.1:P", "127.0.0.1:P", refused},
 		{"127.0.0.1:P", "file://", refused},
 		{"127.0.0.1:P", "https://app.example.evil.example", refused},
@@ -128,6 +130,47 @@ func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A page of an origin that is allowed may ask for anything that its token is good for, and reads what it is answered
+// with, a refusal too.
+func TestHTTPPagesOfAllowedOrigins(t *testing.T) {
+	const app = "Origin: https://app.example"
+	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{Token: token, Origins: []string{"https://app.example"}}})
+	ask := []string{"Authorization:", "Accept:", "Access-Control-Request-Method: DELETE", "Access-Control-Request-Headers: authorization,mcp-param-x"}
+	resp, text := w.got("OPTIONS", "/mcp/box", append(ask, app)...)
+	head := resp.Header
+	if resp.StatusCode != 204 || text != "" || head.Get("Access-Control-Allow-Origin") != "https://app.example" || head.Get("Access-Control-Allow-Methods") != "DELETE" ||
+		head.Get("Access-Control-Allow-Headers") != "authorization,mcp-param-x" || head.Get("Access-Control-Allow-Credentials") != "" || head.Get("Vary") != "Origin" {
+		t.Errorf("a preflight: got %d %q %v", resp.StatusCode, text, head)
+	}
+	for _, header := range [][]string{ask, append(ask, "Origin: http://"+w.address), {app}} {
+		if resp, _ := w.got("OPTIONS", "/mcp", header...); resp.StatusCode != 405 && resp.StatusCode != 401 {
+			t.Errorf("OPTIONS with %q: got %d, want it to be a request as others are", header, resp.StatusCode)
+		}
+	}
+	if resp, _ := w.got("OPTIONS", "/mcp", append(ask, "Origin: https://evil.example")...); resp.StatusCode != 403 || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a preflight of another page: got %d %v", resp.StatusCode, resp.Header)
+	}
+	for _, auth := range []string{"Authorization:", "X: y"} {
+		resp, _ := w.got("GET", "/mcp", auth, app)
+		if resp.Header.Get("Access-Control-Allow-Origin") != "https://app.example" || resp.Header.Get("Access-Control-Expose-Headers") != "*" {
+			t.Errorf("%s: got %d %v", auth, resp.StatusCode, resp.Header)
+		}
+	}
+	if resp, _ := w.got("GET", "/mcp"); resp.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a program got %v", resp.Header)
+	}
+}
+
+// One slash at the end of an address is one that people write.
+func TestHTTPSlashAtTheEnd(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{})
+	for path, want := range map[string]int{"/mcp/": 200, "/mcp/box/": 200, "/mcp//": 404, "/mcp/box//": 404, "/mcp/none/": 404, "/": 404} {
+		if got, text := w.status("POST", path, fmt.Sprintf(hello, "2025-11-25")); got != want {
+			t.Errorf("%s: got %d %s, want %d", path, got, text, want)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 		{"fine", "POST", "/mcp", ping, nil, 200, 0},
 		{"a path that is not there", "POST", "/", ping, nil, 404, -32600},
 		{"a path below", "POST", "/mcp/box/more", ping, nil, 404, -32600},
-		{"no toolbox", "POST", "/mcp/", ping, nil, 404, -32600},
+		{"no toolbox", "POST", "/mcp//", ping, nil, 404, -32600},
 		{"an unknown toolbox", "POST", "/mcp/none", ping, nil, 404, -32600},
 		{"PUT", "PUT", "/mcp", ping, nil, 405, -32600},
 		{"OPTIONS", "OPTIONS", "/mcp", "", nil, 405, -32600},

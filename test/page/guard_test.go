@@ -104,3 +104,36 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 		t.Error("the page is shown in a frame of another site")
 	}
 }
+
+// A page of an origin that the gateway allows is a client as any other; a page of another gets nothing.
+func TestAPageOfAnAllowedOriginIsAClient(t *testing.T) {
+	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
+	token := w.run("token", "create", "ann")
+	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		_, _ = rw.Write([]byte("<title>app</title>"))
+	}))
+	defer site.Close()
+	at := origin(t, w.gateway("--allow-origin", site.URL))
+	const talk = `(async () => {
+		let session = {};
+		const ask = async (method, body, headers) => {
+			const r = await fetch(%q + "/mcp", {method, body, headers: {"Content-Type": "application/json", Accept: "application/json, text/event-stream", ...session, ...headers}});
+			return {status: r.status, asks: r.headers.get("WWW-Authenticate") ?? "", session: r.headers.get("Mcp-Session-Id"), text: await r.text()};
+		};
+		const call = (method, params) => JSON.stringify({jsonrpc: "2.0", id: 1, method, params});
+		const hello = call("initialize", {protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {name: "app", version: "1"}});
+		const out = await ask("POST", hello);
+		const auth = {Authorization: "Bearer " + %q};
+		const first = await ask("POST", hello, auth);
+		session = {"Mcp-Session-Id": first.session, "Mcp-Protocol-Version": "2025-11-25", ...auth};
+		const use = await ask("POST", call("tools/call", {name: "workbench_use_tool", arguments: {toolbox_name: "box", tool_name: "echo", arguments: {text: "from a page"}}}));
+		const end = await ask("DELETE");
+		return [out.status, out.asks.startsWith("Bearer"), use.status, use.text.includes("from a page"), end.status].join(" ");
+	})().catch((e) => "failed")`
+	for address, want := range map[string]string{site.URL: "401 true 200 true 204", strings.Replace(site.URL, "127.0.0.1", "localhost", 1): "failed"} {
+		if got := eval[string](w.visit(address), fmt.Sprintf(talk, at, token)); got != want {
+			t.Errorf("the page at %s: got %s, want %s", address, got, want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ you can read. To get a new one, delete the file and start the server again.
 Whoever has that token may do everything. The commands below make tokens for single
 clients, which can be limited, expire, and be revoked.`,
 		Example: `  workbench token
-  curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp
+  curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/metrics
   workbench token create ci --toolbox dev --expires 30d`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

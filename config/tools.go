@@ -44,7 +44,7 @@ func readTools(o *object) (tools []Tool) {
 		t := Tool{Name: m.Key, Hide: texts(o.list("hide", false))}
 		if v, ok := o.text("rename", false); ok {
 			switch {
-			case v.text == "" || len(v.text) > maxToolName || strings.ContainsFunc(v.text, unlikeName):
+			case len(v.text) > maxToolName || !IsToolName(v.text):
 				o.c.reject(v, "want a name of letters, digits, _, - and .", "")
 			case renamed[v.text]:
 				o.c.reject(v, "want names that no two tools share", "")
@@ -67,8 +67,12 @@ func readTools(o *object) (tools []Tool) {
 	return tools
 }
 
-func unlikeName(r rune) bool {
-	return !(r == '_' || r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
+// IsToolName reports whether a name has only the characters that the names of tools should have (MCP 2025-11-25, Tool
+// Names). The interfaces of models refuse all tools for one that has others.
+func IsToolName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r == '_' || r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
+	})
 }
 
 // json gives a value of the file as JSON, with the variables of its strings put in. It may be a secret.

@@ -12,9 +12,12 @@ import (
 
 // The oracle says what names mean by writing down all names of all tools and comparing.
 
+// modelsTake are the names of tools that the interfaces of models take.
+var modelsTake = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
 // seenAs is the name by which clients see a tool; "" if that is to be a new one.
 func (w *nameWorld) seenAs(t proxy.Named) string {
-	if of := w.plain(t.Key); len(of) == 1 && of[0] == t {
+	if of := w.plain(t.Key); len(of) == 1 && of[0] == t && modelsTake.MatchString(t.Key) {
 		if holder, ok := w.given[[2]string{"", t.Key}]; !ok || sameServer(holder, t) {
 			return t.Key
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -136,12 +137,13 @@ func (d *Directory) exposed(to Route, salt string) string {
 	return toolbox.ExposedName(d.spaces.first(to.Server.Toolbox), to.Server.Name, to.Key+salt)
 }
 
-// show chooses the name of an item that clients see: its server's own where that may be, else the derived one. Where
-// this means something else already, for which a server must have sought a digest, another one is made.
+// show chooses the name of an item that clients see: its server's own where that may be and models take it, else the
+// derived one. Where this means something else already, for which a server must have sought a digest, another one is
+// made.
 func (d *Directory) show(to Route) string {
 	of := AddressOf(to.Server)
 	same := d.claimed[to.Key]
-	if len(same) == 1 && same[0].Server == to.Server && d.claims.free(exposedNames(d.kind), to.Key, of) {
+	if (d.kind != toolbox.Tools || config.IsToolName(to.Key)) && len(same) == 1 && same[0].Server == to.Server && d.claims.free(exposedNames(d.kind), to.Key, of) {
 		return to.Key
 	}
 	name := d.exposed(to, "")

@@ -77,6 +77,26 @@ func TestNamesWithoutEnd(t *testing.T) {
 	}
 }
 
+// A name that models do not take is seen by none, for one in a list costs the whole list. Who knows it may use it.
+func TestNamesThatModelsTake(t *testing.T) {
+	d := directory(naming.NewClaims(), true, "read.file Read-2 é tools/list a\u200bb", "")
+	for _, to := range d.Shown {
+		if !config.IsToolName(to) {
+			t.Errorf("clients see %q", to)
+		}
+	}
+	for _, key := range []string{"read.file", "Read-2"} {
+		if got := d.Shown[naming.Identity{Server: one, Key: key}]; got != key {
+			t.Errorf("clients see %q, want %q", got, key)
+		}
+	}
+	for _, key := range []string{"é", "tools/list", d.Shown[naming.Identity{Server: one, Key: "é"}]} {
+		if to, err := d.Meant(naming.Want{Tool: key}); err != nil || to.Server != one {
+			t.Errorf("%q: got %+v and %v, want the tool of the server", key, to, err)
+		}
+	}
+}
+
 // places says where the resources of both servers are.
 func places(c *naming.Claims, ofOne, ofTwo string) *naming.Places {
 	var items []naming.Identity

@@ -188,3 +188,22 @@ func TestPlacesOfSeveral(t *testing.T) {
 		t.Error("what two servers list is one's by itself")
 	}
 }
+
+// What is no uri is listed under one, for a client that wants uris refuses the whole list.
+func TestNoURIs(t *testing.T) {
+	p := places(naming.NewClaims(), "notes a%zz http:// x:y file:///a mailto:a@b http://h x:{+path} c:\\dir", "")
+	for _, uri := range []string{"notes", "a%zz", "http://"} {
+		alias, ok := p.Alias(one, uri)
+		if own, leads := naming.OwnURI(one, alias); !ok || alias != "workbench://box/one/"+uri || own != uri || !leads {
+			t.Errorf("%s is listed as %q, which is %q of the server", uri, alias, own)
+		}
+		if to, err := p.Find(uri, nil); err != nil || to != one {
+			t.Errorf("%s by itself leads to %v (%v)", uri, to, err)
+		}
+	}
+	for _, uri := range []string{"x:y", "file:///a", "mailto:a@b", "http://h", "x:{+path}", `c:\dir`} {
+		if alias, ok := p.Alias(one, uri); ok {
+			t.Errorf("%s is listed as %q", uri, alias)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func NewPlaces(c *Claims, pages, items []Identity, groups [][]Identity) *Places 
 		}
 	}
 	for _, it := range items {
-		if !p.leads(it.Server, it.Key) {
+		if !p.leads(it.Server, it.Key) || !isAddress(it.Key) {
 			p.Aliases[it] = PlaceURI(it.Server, it.Key)
 		}
 	}
@@ -302,6 +302,19 @@ type site struct {
 	scheme, origin string // as file: and file:///, in lower case; "" for what has no scheme
 	template       bool
 	wide           bool // it may be of any authority, so there is no origin
+}
+
+// isAddress reports whether a uri is one for every client. Some refuse a whole list for one without a scheme, or without
+// the host that its scheme needs. A template is text for all of them.
+func isAddress(uri string) bool {
+	if strings.Contains(uri, "{") {
+		return true
+	}
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme == "" {
+		return false
+	}
+	return u.Host != "" || !slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, u.Scheme)
 }
 
 // originOf finds the scheme of a uri, with its authority if it has one.

@@ -170,3 +170,43 @@ func throughWorkbench(c call, server string, registered bool) operation {
 	return toolCall(fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"dev","server":%q,"name":%q},"arguments":%s}}`,
 		server, c.tool, c.arguments))
 }
+
+// careless is a server whose lists break the protocol in small ways, for Node.
+const careless = `
+const lists = {
+	"tools/list": {tools: [{name: "a", icons: [{src: "x", sizes: "48x48"}]}]},
+	"prompts/list": {prompts: [{name: "p", arguments: [{name: "x", required: "yes"}], icons: [{sizes: []}]}]},
+	"resources/list": {resources: [{uri: "x:y", annotations: {lastModified: "2025-01-12", priority: 5}, size: "12 kB"}]},
+	"resources/templates/list": {resourceTemplates: [{uriTemplate: "x:{y}", mimeType: null}]},
+};
+require("readline").createInterface({input: process.stdin}).on("line", (text) => {
+	const {id, method} = JSON.parse(text);
+	if (id === undefined) return;
+	const hello = {protocolVersion: "2025-06-18", capabilities: {tools: {}, prompts: {}, resources: {}}, serverInfo: {name: "careless", version: "1"}};
+	console.log(JSON.stringify({jsonrpc: "2.0", id, result: method === "initialize" ? hello : lists[method] ?? {}}));
+});`
+
+// TestFaultG95_ListsOfOneServerMended: what one server puts into its lists costs clients that check them nothing, though
+// directly it costs them each list.
+func TestFaultG95_ListsOfOneServerMended(t *testing.T) {
+	b := newBed(t)
+	server := []string{b.node, "-e", careless}
+	lists := []operation{{Method: "prompts/list"}, {Method: "resources/list"}, {Method: "resources/templates/list"}}
+	for _, l := range results(b.drive("sdk1", server, b.workbenchEnv(), script{Operations: lists})) {
+		if l.Error == nil {
+			t.Errorf("directly the client took %s", l.Result)
+		}
+	}
+	config := wiretest.JSON(map[string]any{"toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": map[string]any{
+		"careless": map[string]any{"command": server[0], "args": server[1:]}, "everything": decode[any](t, "entry", []byte(b.server("everything"))),
+	}}}})
+	opened := append([]operation{toolCall(openParams("box")), {Method: "tools/list"}}, lists...)
+	for _, client := range []string{"sdk1", "sdk2-legacy", "sdk2-modern"} {
+		done := results(b.drive(client, b.workbenchLine(config), b.workbenchEnv(), script{Operations: opened}))
+		for i, kind := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
+			if l := done[1+i]; l.Error != nil || len(names(t, l.Result, kind)) < 2 {
+				t.Errorf("%s: got %s %s of both servers", client, kind, l.outcome())
+			}
+		}
+	}
+}

@@ -1,78 +1,183 @@
 package offered
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// mended gives the definition of a tool as the protocol has it, and reports whether it differs from what the server
-// gave. Clients that check a list refuse all of it, the tools of other servers too, for one member that is not what it
-// should be. Such a member is left out, at the depth where it is; of a schema as much is kept as can be; an input schema
-// that is none becomes that of any arguments; and the schemas true and false of a property, which not every revision has,
-// become the objects that say the same.
-//
-// An output schema of anything is kept, as revision 2026-07-28 has it (SEP-2106); anyOutput reports that it is not said
-// to be of an object.
-func mended(raw []byte) (tool []byte, changed, anyOutput bool) {
-	whole := wire.Whole(raw)
-	out, takes := []byte{'{'}, false
-	for key, val := range wire.Members(raw, whole) {
-		name, _ := wire.Unquote(raw[key.Start:key.End])
-		value, ok := raw[val.Start:val.End], true
-		switch name {
-		case "title", "description":
-			ok = value[0] == '"'
-		case "inputSchema":
-			var edited bool
-			value, edited = mendedSchema(raw, val)
-			takes, changed = true, changed || edited
-		case "outputSchema":
-			if ok = isObject(value); !ok {
-				break
-			}
-			if anyOutput = !saysObject(raw, val); !anyOutput {
-				var edited bool
-				value, edited = mendedSchema(raw, val)
-				changed = changed || edited
-			}
-		case "annotations":
-			value = only(raw, val, func(key string, v []byte) bool {
-				if key == "title" {
-					return v[0] == '"'
-				}
-				return !strings.HasSuffix(key, "Hint") || v[0] == 't' || v[0] == 'f'
-			})
-			ok = value != nil
-		case "execution":
-			value = only(raw, val, func(key string, v []byte) bool {
-				return key != "taskSupport" || slices.Contains([]string{`"required"`, `"optional"`, `"forbidden"`}, string(v))
-			})
-			ok = value != nil
-		case "icons":
-			ok = value[0] == '['
-			for icon := range wire.Elements(raw, val) {
-				src, err := wire.FindPath(raw, icon, "src")
-				ok = ok && err == nil && src.Present() && raw[src.Start] == '"'
-			}
-		case "_meta":
-			ok = isObject(value)
-		}
-		if changed = changed || !ok || len(value) != val.End-val.Start; ok {
-			out = wire.AppendMember(out, raw[key.Start:key.End], value)
-		}
+// mended gives an entry of a list as the protocol has it: raw itself if that is how the server gave it. Clients that
+// check a list refuse all of it, what other servers have too, for one member that is not what it should be. Such a member
+// is left out, at the depth where it is, and so is an icon or an argument of a prompt without its name. Of a schema as
+// much is kept as can be; an input schema that is none becomes that of any arguments; and the schemas true and false of
+// a property, which not every revision has, become the objects that say the same. A resource without a name is called by
+// its uri.
+func mended(raw []byte, kind Kind) []byte {
+	out := entries[kind].mend(raw, wire.Whole(raw))
+	if out == nil {
+		return nil
 	}
-	if !takes {
-		out, changed = wire.AppendMember(out, []byte(`"inputSchema"`), []byte(`{"type":"object"}`)), true
+	switch kind {
+	case Tools:
+		return with("inputSchema", []byte(`{"type":"object"}`), out)
+	case Resources, Templates:
+		_, key := kind.Method()
+		return with("name", wire.Get(out, wire.Whole(out), key), out)
 	}
-	if !changed {
-		return raw, false, anyOutput
-	}
-	return append(out, '}'), true, anyOutput
+	return out
 }
 
-const object = `"object"` // the type that a schema of an object says
+// with gives an object that has a member, which is added if there is none.
+func with(name string, value, object []byte) []byte {
+	if value == nil || wire.Get(object, wire.Whole(object), name) != nil {
+		return object
+	}
+	return append(wire.AppendMember(bytes.Clone(object[:len(object)-1]), []byte(`"`+name+`"`), value), '}')
+}
+
+// mend gives the value at in as clients take it: its own bytes if they do, nil for one that is to be left out.
+type mend func(raw []byte, in wire.Span) []byte
+
+// shape gives what becomes of the member of an object by its name; nil for one that may be anything.
+type shape map[string]mend
+
+// entries are the shapes of the entries of lists.
+var entries = map[Kind]shape{
+	Tools: described(shape{"inputSchema": mendedSchema, "outputSchema": mendedOutput, "annotations": hints,
+		"execution": shape{"taskSupport": word("required", "optional", "forbidden")}.mend}),
+	Prompts:   described(shape{"arguments": each(having("name", shape{"title": text, "description": text, "required": flag}))}),
+	Resources: described(shape{"name": text, "mimeType": text, "size": number, "annotations": annotations.mend}),
+	Templates: described(shape{"name": text, "mimeType": text, "annotations": annotations.mend}),
+}
+
+// described adds to the shape of an entry what those of all kinds have.
+func described(s shape) shape {
+	icon := shape{"mimeType": text, "sizes": each(text), "theme": word("light", "dark")}
+	s["title"], s["description"], s["_meta"], s["icons"] = text, text, object, each(having("src", icon))
+	return s
+}
+
+// annotations are those of a resource.
+var annotations = shape{"audience": each(word("user", "assistant")), "priority": share, "lastModified": instant}
+
+// hints are the annotations of a tool.
+func hints(raw []byte, in wire.Span) []byte {
+	s := shape{"title": text}
+	for key := range wire.Members(raw, in) {
+		if name, _ := wire.Unquote(raw[key.Start:key.End]); strings.HasSuffix(name, "Hint") {
+			s[name] = flag
+		}
+	}
+	return s.mend(raw, in)
+}
+
+func (s shape) mend(raw []byte, in wire.Span) []byte {
+	kept, all := []byte{'{'}, raw[in.Start] == '{'
+	for key, val := range wire.Members(raw, in) {
+		name, _ := wire.Unquote(raw[key.Start:key.End])
+		value := raw[val.Start:val.End]
+		if take := s[name]; take != nil {
+			value = take(raw, val)
+		}
+		all = all && isSame(value, raw, val)
+		if value != nil {
+			kept = wire.AppendMember(kept, raw[key.Start:key.End], value)
+		}
+	}
+	return remaining(raw, in, kept, all, '}')
+}
+
+// isSame reports whether a value is what stands at in.
+func isSame(value, raw []byte, in wire.Span) bool {
+	return len(value) == in.End-in.Start && &value[0] == &raw[in.Start]
+}
+
+// having mends an object that is nothing without a member of text.
+func having(key string, s shape) mend {
+	return func(raw []byte, in wire.Span) []byte {
+		if raw[in.Start] != '{' || !bytes.HasPrefix(wire.Get(raw, in, key), []byte{'"'}) {
+			return nil
+		}
+		return s.mend(raw, in)
+	}
+}
+
+// each mends the elements of an array.
+func each(take mend) mend {
+	return func(raw []byte, in wire.Span) []byte {
+		kept, all := []byte{'['}, raw[in.Start] == '['
+		for e := range wire.Elements(raw, in) {
+			value := take(raw, e)
+			all = all && isSame(value, raw, e)
+			if value != nil {
+				kept = append(wire.Comma(kept), value...)
+			}
+		}
+		return remaining(raw, in, kept, all, ']')
+	}
+}
+
+// remaining gives what was kept of the value at in: its own bytes if that is all of it, nil if it is nothing.
+func remaining(raw []byte, in wire.Span, kept []byte, all bool, end byte) []byte {
+	switch {
+	case all:
+		return raw[in.Start:in.End]
+	case len(kept) == 1:
+		return nil
+	}
+	return append(kept, end)
+}
+
+// where gives a mend that keeps what is good, and nothing else.
+func where(good func(value []byte) bool) mend {
+	return func(raw []byte, in wire.Span) []byte {
+		if value := raw[in.Start:in.End]; good(value) {
+			return value
+		}
+		return nil
+	}
+}
+
+var (
+	text   = where(func(v []byte) bool { return v[0] == '"' })
+	object = where(isObject)
+	flag   = where(func(v []byte) bool { return v[0] == 't' || v[0] == 'f' })
+	number = where(func(v []byte) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' })
+	// share is a number from 0 to 1.
+	share = where(func(v []byte) bool {
+		n, err := strconv.ParseFloat(string(v), 64)
+		return err == nil && n >= 0 && n <= 1
+	})
+	// instant is a time with its offset (RFC 3339).
+	instant = where(func(v []byte) bool {
+		s, ok := wire.Unquote(v)
+		_, err := time.Parse(time.RFC3339, s)
+		return ok && err == nil
+	})
+)
+
+func word(words ...string) mend {
+	return where(func(v []byte) bool {
+		s, ok := wire.Unquote(v)
+		return ok && slices.Contains(words, s)
+	})
+}
+
+func isObject(value []byte) bool { return value[0] == '{' }
+
+// mendedOutput mends an output schema of an object. One of anything is kept, as revision 2026-07-28 has it (SEP-2106).
+func mendedOutput(raw []byte, in wire.Span) []byte {
+	if raw[in.Start] == '{' && saysObject(raw, in) {
+		return mendedSchema(raw, in)
+	}
+	return object(raw, in)
+}
+
+const ofObject = `"object"` // the type that a schema of an object says
 
 // saysObject reports whether the schema at in is of an object: by its type or, where it has none, its properties.
 func saysObject(raw []byte, in wire.Span) bool {
@@ -81,43 +186,31 @@ func saysObject(raw []byte, in wire.Span) bool {
 		return false
 	}
 	if kind := at[0]; kind.Present() {
-		return string(raw[kind.Start:kind.End]) == object
+		return string(raw[kind.Start:kind.End]) == ofObject
 	}
 	return at[1].Present()
 }
 
-// mendedSchema gives the schema at in as one of an object, and reports whether it was edited. Whoever writes an input
-// schema of something else, or of nothing that is said, means an object.
-func mendedSchema(raw []byte, in wire.Span) (schema []byte, edited bool) {
-	var at [3]wire.Span
-	if raw[in.Start] != '{' || wire.Find(raw, in, []string{"type", "properties", "required"}, at[:]) != nil {
-		return []byte(`{"type":"object"}`), true
-	}
-	out := []byte{'{'}
-	kind, props, required := at[0], at[1], at[2]
-	if edited = !kind.Present(); edited {
-		out = wire.AppendMember(out, []byte(`"type"`), []byte(object))
-	}
-	for key, val := range wire.Members(raw, in) {
-		value := raw[val.Start:val.End]
-		switch val {
-		case kind:
-			if string(value) != object {
-				value, edited = []byte(object), true
-			}
-		case props:
-			value = mendedProperties(raw, props)
-		case required:
-			value = texts(raw, required)
+// mendedSchema gives the schema at in as one of an object. Whoever writes an input schema of something else, or of nothing
+// that is said, means an object.
+func mendedSchema(raw []byte, in wire.Span) []byte {
+	saysOf := func(raw []byte, in wire.Span) []byte {
+		if value := raw[in.Start:in.End]; string(value) == ofObject {
+			return value
 		}
-		if edited = edited || value == nil || &value[0] != &raw[val.Start]; value != nil {
-			out = wire.AppendMember(out, raw[key.Start:key.End], value)
+		return []byte(ofObject)
+	}
+	out := shape{"type": saysOf, "properties": mendedProperties, "required": each(text)}.mend(raw, in)
+	if out != nil && wire.Get(out, wire.Whole(out), "type") != nil {
+		return out
+	}
+	said := wire.AppendMember([]byte{'{'}, []byte(`"type"`), []byte(ofObject))
+	if out != nil {
+		for key, val := range wire.Members(out, wire.Whole(out)) {
+			said = wire.AppendMember(said, out[key.Start:key.End], out[val.Start:val.End])
 		}
 	}
-	if !edited {
-		return raw[in.Start:in.End], false
-	}
-	return append(out, '}'), true
+	return append(said, '}')
 }
 
 // mendedProperties gives the object at in with a schema for each property, nil for what is no object.
@@ -140,43 +233,4 @@ func mendedProperties(raw []byte, in wire.Span) []byte {
 		return raw[in.Start:in.End]
 	}
 	return wire.Splice(nil, raw[in.Start:in.End], edits...)
-}
-
-// texts gives the array at in with the strings of it alone, nil for what is no array or has none left.
-func texts(raw []byte, in wire.Span) []byte {
-	kept, all := []byte{'['}, raw[in.Start] == '['
-	for name := range wire.Elements(raw, in) {
-		if text := raw[name.Start:name.End]; text[0] == '"' {
-			kept = append(wire.Comma(kept), text...)
-		} else {
-			all = false
-		}
-	}
-	return remaining(raw, in, kept, all, ']')
-}
-
-func isObject(value []byte) bool { return value[0] == '{' }
-
-// only gives the object at in with the good ones of its members, nil for what is no object or has none left.
-func only(raw []byte, in wire.Span, good func(key string, val []byte) bool) []byte {
-	kept, all := []byte{'{'}, raw[in.Start] == '{'
-	for key, val := range wire.Members(raw, in) {
-		if name, _ := wire.Unquote(raw[key.Start:key.End]); good(name, raw[val.Start:val.End]) {
-			kept = wire.AppendMember(kept, raw[key.Start:key.End], raw[val.Start:val.End])
-		} else {
-			all = false
-		}
-	}
-	return remaining(raw, in, kept, all, '}')
-}
-
-// remaining gives what was kept of the value at in: its own bytes if that is all of it, nil if it is nothing.
-func remaining(raw []byte, in wire.Span, kept []byte, all bool, end byte) []byte {
-	switch {
-	case all:
-		return raw[in.Start:in.End]
-	case len(kept) == 1:
-		return nil
-	}
-	return append(kept, end)
 }

@@ -3,6 +3,8 @@ package offered
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 func TestFaultG92_DefinitionMended(t *testing.T) {
@@ -43,13 +45,56 @@ func TestFaultG92_DefinitionMended(t *testing.T) {
 		{"a hint in words", `{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}`,
 			`{"name":"a","inputSchema":{"type":"object"}}`},
 	} {
-		got, changed, anyOutput := mended([]byte(tt.raw))
-		want := tt.want
+		raw := []byte(tt.raw)
+		got, want := mended(raw, Tools), tt.want
 		if want == "" {
 			want = tt.raw
 		}
-		if string(got) != want || changed != (tt.want != "") || anyOutput != strings.HasPrefix(tt.name, "an output schema of any") {
-			t.Errorf("%s: got %s, %v, %v, want %s", tt.name, got, changed, anyOutput, want)
+		if string(got) != want || isSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
+			t.Errorf("%s: got %s, want %s", tt.name, got, want)
+		}
+		it, _ := newItem([]byte(strings.Replace(tt.raw, "{", `{"name":"a",`, 1)), Tools)
+		if it.AnyOutput != strings.HasPrefix(tt.name, "an output schema of any") {
+			t.Errorf("%s: got AnyOutput %v", tt.name, it.AnyOutput)
+		}
+	}
+}
+
+func TestEntriesMended(t *testing.T) {
+	for _, tt := range []struct {
+		kind            Kind
+		name, raw, want string
+	}{
+		{Prompts, "all that is optional", `{"name":"a", "title":"t","description":"d","arguments":[ {"name":"x","title":"t","description":"d","required":true,"own":1} ],` +
+			`"icons":[{"src":"x","mimeType":"image/png","sizes":["48x48"],"theme":"dark","own":1}],"_meta":{},"own":[1]}`, ""},
+		{Prompts, "nothing else", `{"name":"a"}`, ""},
+		{Prompts, "arguments that are none", `{"name":"a","arguments":{"x":{}}}`, `{"name":"a"}`},
+		{Prompts, "bad arguments", `{"name":"a","arguments":[{"name":"x","required":"yes","description":null},{"description":"d"},"y",{"name":"z"}]}`,
+			`{"name":"a","arguments":[{"name":"x"},{"name":"z"}]}`},
+		{Prompts, "no arguments", `{"name":"a","arguments":[]}`, ""},
+		{Prompts, "icons of a draft", `{"name":"a","icons":[{"src":"x","sizes":"48x48"},{"mimeType":"image/png"},{"src":"y","theme":"blue"}]}`,
+			`{"name":"a","icons":[{"src":"x"},{"src":"y"}]}`},
+		{Resources, "all that is optional", `{"uri":"x:y","name":"","title":"t","description":"d","mimeType":"text/plain","size":-1e3,` +
+			`"annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2025-01-12T15:00:58+01:00","own":1},"_meta":{}}`, ""},
+		{Resources, "no name", `{"uri":"x:y"}`, `{"uri":"x:y","name":"x:y"}`},
+		{Resources, "a name that is none", `{"name":null,"uri":"x:y"}`, `{"uri":"x:y","name":"x:y"}`},
+		{Resources, "a day and no time", `{"uri":"x:y","name":"n","annotations":{"lastModified":"2025-01-12","audience":["human"],"priority":5}}`, `{"uri":"x:y","name":"n"}`},
+		{Resources, "one of two", `{"uri":"x:y","name":"n","annotations":{"audience":["human","user"]}}`, `{"uri":"x:y","name":"n","annotations":{"audience":["user"]}}`},
+		{Resources, "a size in words", `{"uri":"x:y","name":"n","size":"12 kB","mimeType":null,"icons":{}}`, `{"uri":"x:y","name":"n"}`},
+		{Templates, "no name", `{"uriTemplate":"x:{y}","title":1}`, `{"uriTemplate":"x:{y}","name":"x:{y}"}`},
+		{Resources, "no uri", `{"title":"t"}`, ""},
+		{Resources, "no object", `["uri"]`, "-"},
+	} {
+		raw := []byte(tt.raw)
+		got, want := mended(raw, tt.kind), tt.want
+		switch want {
+		case "":
+			want = tt.raw
+		case "-":
+			want = ""
+		}
+		if string(got) != want || isSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
+			t.Errorf("%s, %s: got %s, want %s", tt.kind, tt.name, got, want)
 		}
 	}
 }

@@ -83,19 +83,21 @@ type Item struct {
 // newItem copies an entry of a list; it reports false for one that has no name.
 func newItem(raw []byte, kind Kind) (Item, bool) {
 	_, key := kind.Method()
-	var out [1]wire.Span
-	raw, changed, anyOutput := bytes.Clone(raw), false, false
-	if kind == Tools && raw[0] == '{' {
-		raw, changed, anyOutput = mended(raw)
-	}
-	if raw[0] != '{' || wire.Find(raw, wire.Whole(raw), []string{key}, out[:]) != nil || !out[0].Present() {
+	var out, schema [1]wire.Span
+	given := bytes.Clone(raw)
+	raw = mended(given, kind)
+	if raw == nil || wire.Find(raw, wire.Whole(raw), []string{key}, out[:]) != nil || !out[0].Present() {
 		return Item{}, false
 	}
 	name, ok := wire.Unquote(raw[out[0].Start:out[0].End])
 	if !ok || name == "" {
 		return Item{}, false
 	}
-	return Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], AnyOutput: anyOutput, mended: changed}, true
+	it := Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: !isSame(raw, given, wire.Whole(given))}
+	if kind == Tools && wire.Find(raw, wire.Whole(raw), []string{"outputSchema"}, schema[:]) == nil && schema[0].Present() {
+		it.AnyOutput = !saysObject(raw, schema[0])
+	}
+	return it, true
 }
 
 // Kept gives a list that was kept, as far as there is room.

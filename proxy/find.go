@@ -121,6 +121,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 		HowToCall string   `json:"how_to_call,omitempty"`
 		Servers   []group  `json:"servers"`
 		LeftOut   []string `json:"left_out,omitempty"`
+		Unseen    []string `json:"unseen,omitempty"`
 		Toolboxes []string `json:"toolboxes,omitempty"`
 		Note      string   `json:"note,omitempty"`
 	}{Note: note, Servers: []group{}}
@@ -141,7 +142,11 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 		for _, t := range k.shelf.View().Cfg.Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No known tool fits %q. Other words may find one; %s\n", cut.At(q.text, maxReason), k.shelf.View().Available(""))
+		fmt.Fprintf(&text, "No known tool fits %q. ", cut.At(q.text, maxReason))
+		if result.Unseen = unseen(index, servers); result.Unseen != nil {
+			fmt.Fprintf(&text, "The tools of these servers are not known until their toolbox has been opened once: %s. ", strings.Join(result.Unseen, ", "))
+		}
+		fmt.Fprintf(&text, "Other words may find one; %s\n", k.shelf.View().Available(""))
 	}
 	for _, g := range result.Servers {
 		for _, change := range g.Notes {
@@ -160,7 +165,26 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 const (
 	maxExcluded = 3 // of how many tools an answer says why they are not offered
 	maxNamed    = 8 // how many names a query may have for that
+	maxUnseen   = 8 // how many servers of which nothing is known an answer names
 )
+
+// unseen names the servers of which no tool is known, and which can be opened.
+func unseen(index *find.Index, servers []*toolbox.Server) (names []string) {
+	more := 0
+	for _, i := range index.Unseen() {
+		switch srv := servers[i]; {
+		case srv.Status().State == toolbox.Disabled:
+		case len(names) == maxUnseen:
+			more++
+		default:
+			names = append(names, srv.Toolbox+"/"+srv.Name)
+		}
+	}
+	if more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return names
+}
 
 // excluded says of the tools that a query asks for by name, and that are not offered, why. A word of several is a name
 // if it is written as one.

@@ -153,6 +153,24 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
+// Who finds nothing hears of which servers nothing is known: their tools are not found by other words either.
+func TestFindNothingKnown(t *testing.T) {
+	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"new":{"mcpServers":{"a":{"command":"inside"},"off":{"command":"inside","disabled":true}}},
+		"dev":{"open":true,"mcpServers":{"b":{"command":"inside","args":["tools=echo"]}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	l.reply("1")
+	const want = "The tools of these servers are not known until their toolbox has been opened once: new/a. "
+	if got := l.find(2, `{"query":"zzz"}`); !strings.Contains(got, want) || !strings.Contains(got, `"unseen":["new/a"]`) {
+		t.Errorf("got %s, want in it %q", got, want)
+	}
+	for i, arguments := range []string{`{"query":"zzz","toolbox":"dev"}`, `{"query":"echo"}`} {
+		if got := l.find(3+i, arguments); strings.Contains(got, "not known until") {
+			t.Errorf("%s: got %s", arguments, got)
+		}
+	}
+}
+
 // What a search is told and cannot take is named, and not read as something else.
 func TestFindMistakes(t *testing.T) {
 	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside"}}}}}`), ""))

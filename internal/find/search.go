@@ -161,6 +161,16 @@ func vote(scores, votes []float32) (whole float32) {
 	return whole
 }
 
+// Unseen gives the numbers of the servers of which no entry is known, in their order.
+func (x *Index) Unseen() (servers []int) {
+	for _, d := range x.docs {
+		if d.entry < 0 {
+			servers = append(servers, int(d.server))
+		}
+	}
+	return servers
+}
+
 // Texts says of each entry, server after server, what there is to know of it, for who gives it a vote.
 func (x *Index) Texts() []string {
 	texts := make([]string, len(x.docs))

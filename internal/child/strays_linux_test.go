@@ -1,6 +1,7 @@
 package child_test
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"strconv"
@@ -101,6 +102,38 @@ func TestFaultG40_Concealed(t *testing.T) {
 		text, err := look.CombinedOutput()
 		if seen := strings.Contains(string(text), secret); seen != (mode == "sleep") {
 			t.Errorf("%s: got %q, %v from a process of the same user", mode, text, err)
+		}
+	}
+}
+
+// What a guard starts has its secrets in the guard's memory too, so that the guard is concealed as well: its files in
+// /proc are root's.
+func TestConcealedGuard(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "helper", "owner", "sleep")
+	cmd.Args[0] = "/proc/self/exe"
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	unprivileged(cmd)
+	cmd.SysProcAttr.Setpgid = true
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { unix.Kill(-cmd.Process.Pid, unix.SIGKILL); _ = cmd.Wait() }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	pid, wrong := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || wrong != nil {
+		t.Fatalf("the owner says %q (%v)", line, err)
+	}
+	for what, pid := range map[string]int{"the server": pid, "the guard": parent(t, pid)} {
+		var st unix.Stat_t
+		if err := unix.Stat("/proc/"+strconv.Itoa(pid)+"/environ", &st); err != nil {
+			t.Fatal(err)
+		}
+		if concealed := st.Uid == 0; concealed != (what == "the guard") {
+			t.Errorf("the files of %s are those of user %d", what, st.Uid)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []
 		for e := range wire.Elements(raw, page[0]) {
 			span, err := wire.FindPath(raw, e, "taskId")
 			id, ok := taskID(raw[span.Start:span.End])
-			if err != nil || !ok || len(entries)+e.End-e.Start > account.Lists {
+			if err != nil || !ok || len(entries)+e.End-e.Start > account.Lists || !isTask(raw, e) {
 				continue
 			}
 			shown, known := d.tasks.shownAs(srv, id)
@@ -86,4 +86,24 @@ func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []
 		params = wire.NewObject(nil).Raw("cursor", raw[page[1].Start:page[1].End]).End()
 	}
 	return entries
+}
+
+// isTask reports whether an entry of a list has all that a task has (MCP 2025-11-25). Clients that check the list refuse
+// all of it for one that has not.
+func isTask(raw []byte, entry wire.Span) bool {
+	var at [6]wire.Span
+	if wire.Find(raw, entry, []string{"status", "createdAt", "lastUpdatedAt", "ttl", "pollInterval", "statusMessage"}, at[:]) != nil {
+		return false
+	}
+	first := func(i int) byte { // of the value; 0 where there is none
+		if !at[i].Present() {
+			return 0
+		}
+		return raw[at[i].Start]
+	}
+	number := func(b byte) bool { return b == '-' || b >= '0' && b <= '9' }
+	status, _ := wire.Unquote(raw[at[0].Start:at[0].End])
+	return slices.Contains([]string{"working", "input_required", "completed", "failed", "cancelled"}, status) &&
+		first(1) == '"' && first(2) == '"' && (first(3) == 'n' || number(first(3))) &&
+		(first(4) == 0 || number(first(4))) && (first(5) == 0 || first(5) == '"')
 }

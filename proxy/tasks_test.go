@@ -80,10 +80,11 @@ const augment = `,"task":{"ttl":60000}`
 // the client meets it.
 func TestFaultG5_TasksOfTheSameID(t *testing.T) {
 	k := newTasker(t, taskServers)
-	const made = `{"task":{"status":"working","taskId":"task-1"}}`
+	const rest = `"status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null`
+	const made = `{"task":{` + rest + `,"taskId":"task-1"}}`
 	const other = `workbench://dev/evil/task-1`
 	k.wants(k.result("bank", made, augment), `"result":`+made)
-	k.wants(k.result("evil", made, augment), `"result":{"task":{"status":"working","taskId":"`+other+`"}}`)
+	k.wants(k.result("evil", made, augment), `"result":{"task":{`+rest+`,"taskId":"`+other+`"}}`)
 	k.wants(k.result("bank", made, augment), `"result":`+made) // its own id again
 
 	for _, method := range []string{"tasks/get", "tasks/cancel"} {
@@ -92,7 +93,11 @@ func TestFaultG5_TasksOfTheSameID(t *testing.T) {
 	}
 	k.wants(k.ask("tasks/result", `"taskId":"task-1"`), `"of bank"`, `"io.modelcontextprotocol/related-task":{"taskId":"task-1"}`)
 	k.wants(k.ask("tasks/result", `"taskId":"`+other+`"`), `"of evil"`, `"io.modelcontextprotocol/related-task":{"taskId":"`+other+`"}`)
-	k.wants(k.ask("tasks/list", `"x":1`), `[{"status":"working","taskId":"task-1"},`, `{"status":"working","taskId":"`+other+`"}]`)
+	k.wants(k.result("bank", `{"task":{"status":"working","taskId":"task-2"}}`, augment), `"task-2"`)
+	if got := k.ask("tasks/list", ""); strings.Contains(got, "task-2") {
+		t.Errorf("got %s, want no entry for which clients refuse the list", got)
+	}
+	k.wants(k.ask("tasks/list", `"x":1`), `[{`+rest+`,"taskId":"task-1"},`, `{`+rest+`,"taskId":"`+other+`"}]`)
 
 	// What the server says of it has the client's id too.
 	k.wants(k.ask("tools/call", `"name":"dev__evil__say","arguments":{"say":[{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"task-1","status":"failed"}}]}`), "said")

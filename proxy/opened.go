@@ -188,8 +188,11 @@ func (r *result) head() string {
 	}
 	fmt.Fprintf(&b, "%d of %d servers ready\n", r.Connected, len(r.Servers))
 	for _, srv := range r.Servers {
-		if srv.Error != "" {
+		switch {
+		case srv.Error != "":
 			fmt.Fprintf(&b, "- %s is %s: %s\n", srv.Name, srv.State, srv.Error)
+		case srv.Tools == 0 && srv.State == toolbox.Ready:
+			fmt.Fprintf(&b, "- %s offers no tools\n", srv.Name)
 		}
 	}
 	for _, srv := range r.Servers {

@@ -162,6 +162,65 @@ func TestChanges(t *testing.T) {
 }
 
 // TestWatch makes sure that a watched change is seen without the wait.
+// A file is read again if anything of it is other than it was: its length, its time or the file itself; and if its time
+// stamp is too new to be trusted.
+func TestEachChangeIsSeen(t *testing.T) {
+	old := time.Now().Add(-time.Hour).Truncate(time.Second)
+	fresh := old.Add(2 * time.Hour)
+	for _, tt := range []struct {
+		name, text string // of the workflow after the change
+		at         time.Time
+		stamp      time.Time // of the file before
+		replaced   bool
+	}{
+		{name: "its length", text: workflow("www", "a longer name"), at: old, stamp: old},
+		{name: "its time", text: workflow("www", "two"), at: old.Add(time.Second), stamp: old},
+		{name: "the file", text: workflow("www", "two"), at: old, stamp: old, replaced: true},
+		{name: "a new stamp", text: workflow("www", "two"), at: fresh, stamp: fresh},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "w.json")
+		put := func(path, text string, at time.Time) {
+			write(t, dir, filepath.Base(path), text)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(path, workflow("www", "one"), tt.stamp)
+		store := definition.NewStore([]definition.Source{{Origin: definition.Project, Dir: dir}})
+		before := store.Catalogue()
+		definition.MarkDirty(store)
+		if again := store.Catalogue(); again != before {
+			t.Errorf("%s: another catalogue though nothing has changed", tt.name)
+		}
+		if tt.replaced {
+			beside := filepath.Join(dir, "beside.txt")
+			put(beside, tt.text, tt.at)
+			if err := os.Rename(beside, path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			put(path, tt.text, tt.at)
+		}
+		definition.MarkDirty(store)
+		if e := store.Catalogue().Entry("www"); e == nil || e.Name == "one" {
+			t.Errorf("%s: the change was not seen", tt.name)
+		}
+	}
+}
+
+// Of a folder a thousand files are read, and it says so.
+func TestManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 1001 {
+		write(t, dir, fmt.Sprintf("%04d.json", i), "{}")
+	}
+	c := definition.NewStore([]definition.Source{{Origin: definition.Project, Dir: dir}}).Catalogue()
+	if got := c.Sources[0].Err; len(c.Invalid) != 1000 || got != "only the first 1000 files are read" {
+		t.Errorf("got %d files and %q", len(c.Invalid), got)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.json", workflow("aaa", "1"))

@@ -14,7 +14,8 @@ const crowdWidth = 64
 type plan struct {
 	rounds int // of calls, the fronts taking turns
 	crowds int // every so many rounds, from the first on, have a crowd too
-	// kindRounds are those of calls with each kind of result, and kindSequence is what is measured in each.
+	// kindRounds are those of calls with each kind of result, and kindSequence is what is measured in each: many short
+	// ones, since what disturbs a machine for a moment is then shared by the fronts.
 	kindRounds   int
 	kindSequence effort
 	sequence     effort        // of one call at a time

@@ -134,7 +134,7 @@ func TestRun(t *testing.T) {
 	}
 	want[findWhat+"/"+nameFront] = searched
 	want[pageWhat+"/"+linesFront], want[pageWhat+"/"+grepFront], want[pageWhat+"/"+pathFront] = told, told, told
-	for _, front := range []string{directFront, nameFront, workflowFront} {
+	for _, front := range []string{trivialFront, nameFront, workflowFront} {
 		want[startWhat+"/"+front] = figures{p50: 1, p99: 1}
 	}
 	want[checkWhat+"/"+nameFront] = figures{p50: 1, p99: 1}

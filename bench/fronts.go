@@ -90,12 +90,13 @@ func (c *conversation) fault(err error) error {
 type programs struct {
 	self      string // this program
 	workbench string
+	trivial   string     // a program that does nothing but answer
 	root      string     // the module's folder
 	dir       string     // for configurations and marks, removed at the end
 	record    calls.Mode // of workbench in this process; "" means the default
 }
 
-// build compiles workbench as it is released.
+// build compiles workbench as it is released, and what its start is compared with.
 func build(ctx context.Context) (p programs, clean func(), err error) {
 	if p.self, err = os.Executable(); err != nil {
 		return p, nil, err
@@ -109,8 +110,8 @@ func build(ctx context.Context) (p programs, clean func(), err error) {
 		return p, nil, err
 	}
 	clean = func() { _ = os.RemoveAll(p.dir) }
-	p.workbench = filepath.Join(p.dir, "workbench")
-	if err := wiretest.Build(p.dir, "cmd/workbench"); err != nil {
+	p.workbench, p.trivial = filepath.Join(p.dir, "workbench"), filepath.Join(p.dir, "trivial")
+	if err := wiretest.Build(p.dir, "cmd/workbench", "bench/trivial"); err != nil {
 		clean()
 		return p, nil, err
 	}

@@ -142,8 +142,8 @@ func (d *Directory) exposed(to Route, salt string) string {
 // made.
 func (d *Directory) show(to Route) string {
 	of := AddressOf(to.Server)
-	same := d.claimed[to.Key]
-	if (d.kind != toolbox.Tools || config.IsToolName(to.Key)) && len(same) == 1 && same[0].Server == to.Server && d.claims.free(exposedNames(d.kind), to.Key, of) {
+	taken := d.kind != toolbox.Tools || config.IsToolName(to.Key)
+	if same := d.claimed[to.Key]; taken && len(same) == 1 && same[0].Server == to.Server && d.claims.free(exposedNames(d.kind), to.Key, of) {
 		return to.Key
 	}
 	name := d.exposed(to, "")

@@ -199,11 +199,12 @@ func TestQuestionIsTakenBackOnItsStream(t *testing.T) {
 func TestFaultG8_TasksOfOthers(t *testing.T) {
 	w := newWeb(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"all":{"command":"inside","shared":true,
 		"args":["name=all","page=1","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]}}}}}`, webOptions{})
+	const rest = `"status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null`
 	list := func(session string) string {
 		return w.open("POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"tasks/list","params":{}}`, session).want(`"id":9`)
 	}
 	make := func(session, id string) {
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__all__result","arguments":{"result":{"task":{"taskId":%q,"statusMessage":"secret of %s"}}},"task":{}}}`, id, id)
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__all__result","arguments":{"result":{"task":{"taskId":%q,"statusMessage":"secret of %s",%s}}},"task":{}}}`, id, id, rest)
 		w.open("POST", "/mcp", body, session).want(id)
 	}
 	ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
@@ -214,7 +215,7 @@ func TestFaultG8_TasksOfOthers(t *testing.T) {
 	}
 	make(bob, "b1")
 	make(ada, "a3")
-	if got, want := list(bob), `"tasks":[{"taskId":"b1","statusMessage":"secret of b1"}]`; !strings.Contains(got, want) {
+	if got, want := list(bob), `"tasks":[{"taskId":"b1","statusMessage":"secret of b1",`+rest+`}]`; !strings.Contains(got, want) {
 		t.Errorf("bob sees %s, want %s", got, want)
 	}
 	if got := list(ada); strings.Count(got, "secret") != 3 || strings.Contains(got, "b1") {

@@ -87,12 +87,16 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.serveCommands(w, r)
 	case f.opts.Hooks != nil && strings.HasPrefix(r.URL.Path, hooksPath):
 		f.opts.Hooks.ServeHTTP(w, r)
-	case f.opts.Page != nil && (r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/")):
+	case f.opts.Page != nil && isPage(r.URL.Path):
 		f.opts.Page.ServeHTTP(w, r)
 	case f.door.metadata != nil && f.door.metadata.paths[r.URL.Path]:
 		f.door.metadata.serve(w, r)
 	default:
-		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
+		there := "there is nothing here; the MCP endpoint is /mcp"
+		if f.opts.Page != nil {
+			there += ", and a page for people is at /ui/"
+		}
+		refuse(http.StatusNotFound, there).write(w, r)
 	}
 }
 

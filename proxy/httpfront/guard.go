@@ -100,7 +100,7 @@ func (g *guard) check(r *http.Request) *refusal {
 	}
 	origins, present := r.Header["Origin"]
 	switch {
-	case !present && !slices.ContainsFunc(r.Header["Sec-Fetch-Site"], isForeign):
+	case !present && (!slices.ContainsFunc(r.Header["Sec-Fetch-Site"], isForeign) || isVisit(r)):
 		return nil
 	case len(origins) == 1 && origins[0] != "" && (g.own[r.Host] == origins[0] || g.origins[origins[0]]):
 		return nil
@@ -135,6 +135,15 @@ func (g *guard) share(w http.ResponseWriter, r *http.Request) (preflight bool) {
 	w.WriteHeader(http.StatusNoContent)
 	return true
 }
+
+// isVisit reports whether a person has followed a link to our page, on whichever page that stood: what is read so is the
+// same for everybody. A frame is another destination.
+func isVisit(r *http.Request) bool {
+	return r.Method == http.MethodGet && isPage(r.URL.Path) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// isPage reports whether a path is that of the page for people, or of what belongs to it.
+func isPage(path string) bool { return path == "/ui" || strings.HasPrefix(path, "/ui/") }
 
 // isForeign reports whether a value of Sec-Fetch-Site says that a page made the request which is not of this origin.
 func isForeign(site string) bool { return site != "none" && site != "same-origin" }

@@ -137,3 +137,17 @@ func TestAPageOfAnAllowedOriginIsAClient(t *testing.T) {
 		}
 	}
 }
+
+// A link to the gateway's page leads there, wherever it stands.
+func TestALinkLeadsToThePage(t *testing.T) {
+	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
+	address := w.gateway()
+	wiki := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(rw, `<title>wiki</title><a href="%s">our tools</a>`, address)
+	}))
+	defer wiki.Close()
+	tb := w.visit(strings.Replace(wiki.URL, "127.0.0.1", "localhost", 1)) // another site, and not another port alone
+	tb.press("our tools")
+	tb.wait("a token is asked for", `document.querySelector("#token")`)
+}

@@ -79,13 +79,29 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 	})
 	defer w.Close()
 	for {
-		asked, err := w.Wait(ctx, hangups)
+		asked, err := r.wait(ctx, w, hangups)
 		if err != nil {
 			return
 		}
 		r.reload(ctx, asked)
 		w.Follow(r.from.Watched())
 	}
+}
+
+// retryEvery is how soon a configuration that could not be used is read again, though nothing says that it has changed:
+// what was wrong may have been the moment, as where no more files can be opened.
+const retryEvery = 2 * time.Second
+
+// wait waits until the configuration is to be read again, and reports whether that was asked for. The error is that of
+// ctx.
+func (r *Reloader) wait(ctx context.Context, w *filewatch.Watch, hangups <-chan struct{}) (asked bool, err error) {
+	if r.cfg.Load().Fault == "" {
+		return w.Wait(ctx, hangups)
+	}
+	soon, cancel := context.WithTimeout(ctx, retryEvery)
+	defer cancel()
+	asked, _ = w.Wait(soon, hangups)
+	return asked, ctx.Err()
 }
 
 // reload reads the file and has the front work by it, if it is well. What is wrong is said once, or when somebody

@@ -108,7 +108,7 @@ func (g *guard) check(r *http.Request) *refusal {
 	return refuse(http.StatusForbidden, "the origin of the request is not one that is allowed here (workbench serve --allow-origin adds one)")
 }
 
-// maxPreflight is how long a browser may keep that a page of an allowed origin may ask, in seconds: as long as any does.
+// maxPreflight is how long a browser may keep the answer to a preflight, in seconds. Chromium keeps none longer.
 const maxPreflight = "7200"
 
 // share lets pages of an allowed origin read their answers, which browsers leave to the server (the CORS protocol of the

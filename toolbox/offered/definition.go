@@ -31,9 +31,14 @@ func mended(raw []byte, kind Kind) []byte {
 	return out
 }
 
-// with gives an object that has a member, which is added if there is none.
+// with gives an object that has a member, which is added if there is none. One that stands there twice is there.
 func with(name string, value, object []byte) []byte {
-	if value == nil || wire.Get(object, wire.Whole(object), name) != nil {
+	for key := range wire.Members(object, wire.Whole(object)) {
+		if has, _ := wire.Unquote(object[key.Start:key.End]); has == name {
+			return object
+		}
+	}
+	if value == nil {
 		return object
 	}
 	return append(wire.AppendMember(bytes.Clone(object[:len(object)-1]), []byte(`"`+name+`"`), value), '}')

@@ -12,6 +12,7 @@ func TestFaultG92_DefinitionMended(t *testing.T) {
 		{"as it should be", `{ "name":"a", "x-own":1, "inputSchema":{"type":"object","properties":{"p":{}},"required":["p"]} }`, ""},
 		{"all that is optional", `{"name":"a","title":"t","description":"d","inputSchema":{"type":"object"},` +
 			`"outputSchema":{"type":"object"},"annotations":{"title":"t","readOnlyHint":true,"own":1},"execution":{"taskSupport":"optional"},"icons":[{"src":"x"}],"_meta":{}}`, ""},
+		{"two schemas", `{"name":"a","inputSchema":{"type":"object"},"inputSchema":{"type":"object","properties":{"p":{}}}}`, ""},
 		{"no schema", `{"name":"a"}`, `{"name":"a","inputSchema":{"type":"object"}}`},
 		{"schema null", `{"name":"a","inputSchema":null}`, `{"name":"a","inputSchema":{"type":"object"}}`},
 		{"schema of a list", `{"inputSchema":{"type":"array"},"name":"a"}`, `{"inputSchema":{"type":"object"},"name":"a"}`},

@@ -17,6 +17,7 @@ func TestReloadTriesAgain(t *testing.T) {
 	f := followFile(t, path)
 	var all unix.Rlimit
 	do(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &all))
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &all) }()
 	few := all
 	few.Cur = 3 // what is open stays so
 	do(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))

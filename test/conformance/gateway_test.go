@@ -34,7 +34,7 @@ func fixtureEntry(tb testing.TB, era string) entry {
 func writeConfig(tb testing.TB, servers map[string]entry) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "workbench-config.json")
-	text := wiretest.JSON(entry{"toolboxes": entry{
+	text := wiretest.JSON(entry{"openTimeout": "2m", "toolboxes": entry{
 		"suite": entry{"description": "The conformance suite", "prefix": "none", "open": true, "mcpServers": servers}}})
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)

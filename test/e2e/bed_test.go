@@ -119,13 +119,13 @@ func (b *bed) server(name string) string {
 }
 
 // config is a configuration with all servers in the toolbox dev, and everything alone in spare, which has no
-// description.
+// description. Real servers take seconds to start on a machine that is busy, and the tests want them ready.
 func (b *bed) config(toolMode string) string {
 	entries := make([]string, 0, len(servers()))
 	for _, name := range servers() {
 		entries = append(entries, fmt.Sprintf("%q: %s", name, b.server(name)))
 	}
-	return fmt.Sprintf(`{"toolMode": %q, "toolboxes": {
+	return fmt.Sprintf(`{"toolMode": %q, "openTimeout": "2m", "toolboxes": {
 		"dev": {"description": "Development environment tools", "mcpServers": {%s}},
 		"spare": {"mcpServers": {"everything": %s}}
 	}}`, toolMode, strings.Join(entries, ","), b.server("everything"))

@@ -16,7 +16,7 @@ func TestLock(t *testing.T) {
 	b := newBed(t)
 	home := t.TempDir()
 	path := filepath.Join(home, "workbench-config.json")
-	text := strings.NewReplacer(`"dev": {`, `"dev": {"pins": "hold", `, `"toolboxes"`, `"openTimeout": "2m", "toolboxes"`).Replace(b.config("auto"))
+	text := strings.NewReplacer(`"dev": {`, `"dev": {"pins": "hold", `).Replace(b.config("auto"))
 	if !strings.Contains(text, `"pins"`) {
 		t.Fatalf("the configuration has no toolbox dev: %s", text)
 	}

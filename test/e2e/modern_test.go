@@ -125,7 +125,7 @@ func TestModernVersion(t *testing.T) {
 // TestModernOpenToolbox: a toolbox that is marked open is listed from the start, in both eras.
 func TestModernOpenToolbox(t *testing.T) {
 	b := newBed(t)
-	config := fmt.Sprintf(`{"toolboxes": {"spare": {"open": true, "mcpServers": {"everything": %s}}}}`, b.server("everything"))
+	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"spare": {"open": true, "mcpServers": {"everything": %s}}}}`, b.server("everything"))
 	direct := b.direct("everything", wiretest.Options{})
 	direct.Initialize(wiretest.Legacy, noCapabilities)
 	want := items(t, direct.Result("tools/list", ""), "tools")

@@ -13,7 +13,7 @@ import (
 // other servers, under the uris that the server gives them, in both eras.
 func TestRunsThrough(t *testing.T) {
 	b := newBed(t)
-	config := fmt.Sprintf(`{"toolboxes": {"dev": {"description": "d", "open": true, "mcpServers": {"flows": {"builtin": "workflow"}, "everything": %s}}}}`, b.server("everything"))
+	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"dev": {"description": "d", "open": true, "mcpServers": {"flows": {"builtin": "workflow"}, "everything": %s}}}}`, b.server("everything"))
 	c := b.workbench(config, wiretest.Options{})
 	c.Initialize(wiretest.Legacy, noCapabilities)
 	open(t, c.Client, "dev")

@@ -197,7 +197,7 @@ func TestFaultG95_ListsOfOneServerMended(t *testing.T) {
 			t.Errorf("directly the client took %s", l.Result)
 		}
 	}
-	config := wiretest.JSON(map[string]any{"toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": map[string]any{
+	config := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": map[string]any{
 		"careless": map[string]any{"command": server[0], "args": server[1:]}, "everything": decode[any](t, "entry", []byte(b.server("everything"))),
 	}}}})
 	opened := append([]operation{toolCall(openParams("box")), {Method: "tools/list"}}, lists...)

@@ -55,7 +55,7 @@ func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string,
 func TestApps(t *testing.T) {
 	w := newWorld(t, "")
 	servers, pages, modules := exampleApps(t)
-	w.write(wiretest.JSON(map[string]any{"record": "full", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": servers}}}))
+	w.write(wiretest.JSON(map[string]any{"record": "full", "openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": servers}}}))
 	gateway, err := url.Parse(origin(t, w.gateway("--no-token")))
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func server(specs ...string) map[string]any {
 
 // configOf is a configuration with one toolbox, box.
 func configOf(servers map[string]any) string {
-	return wiretest.JSON(map[string]any{"record": "full", "toolboxes": map[string]any{"box": map[string]any{"description": "Things to try", "mcpServers": servers}}})
+	return wiretest.JSON(map[string]any{"record": "full", "openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"description": "Things to try", "mcpServers": servers}}})
 }
 
 // client starts a workbench as a client does, which has the toolbox open.

@@ -200,7 +200,7 @@ func connect(t *testing.T, s server, modern bool) client {
 	t.Helper()
 	mark := wiretest.Mark(t)
 	config := filepath.Join(t.TempDir(), "workbench-config.json")
-	text := wiretest.JSON(map[string]any{"toolboxes": map[string]any{"box": map[string]any{
+	text := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{
 		"open": true, "prefix": "none", "mcpServers": map[string]any{"s": s.entry(t, mark)}}}})
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

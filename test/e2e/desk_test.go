@@ -32,7 +32,8 @@ func (d *desk) call(operation, arguments string) string {
 }
 
 // TestServedCommands: real servers are worked by commands through the program, in both eras, with nothing written for
-// them.
+// them. Parameters and effects are what the servers say of their tools; exact commands run, and an instruction in words
+// finds the right one or asks.
 func TestServedCommands(t *testing.T) {
 	world := newBed(t)
 	notes := filepath.Join(world.files, "notes.txt")
@@ -52,18 +53,40 @@ func TestServedCommands(t *testing.T) {
 			d.session = begun.SessionID
 			for _, test := range []struct{ operation, arguments, want string }{
 				{"get_workflow_info", `{}`, `"available_contexts":["everything","filesystem","memory"]`},
-				{"get_commands", `{}`, `"name":"filesystem/read_text_file"`},
 				{"execute_command", `{"command":"everything/get-sum <a>2</a><b>0.5</b>"}`, `2.5`},
+				{"execute_command", `{"command":"read_text_file <path>` + notes + `</path>"}`, `remember the milk`},
+				{"execute_command", `{"command":"read_multiple_files <paths>` + notes + `</paths><paths>` + notes + `</paths>"}`, `remember the milk`},
+				{"execute_command", `{"command":"read_text_file <path>` + notes + `</path><head>one</head>"}`, `head must be number, got`},
+				{"execute_command", `{"command":"read_text_file"}`, `path is missing`},
+				{"execute_command", `{"command":"read_txt_file"}`, `Did you mean filesystem/read_text_file`},
 				{"execute_command", `{"command":"read_text_file <path>` + notes + `.gone</path>"}`, `ENOENT`},
 				{"invoke_assistant", `{"user_query":"read the text file ` + notes + `"}`, `remember the milk`},
+				{"invoke_assistant", `{"user_query":"list the directory ` + b.files + `"}`, `filesystem/list_directory`},
+				{"invoke_assistant", `{"user_query":"search nodes for milk"}`, `memory/search_nodes`},
+				{"invoke_assistant", `{"user_query":"print the environment variables"}`, `everything/get-env`},
+				{"invoke_assistant", `{"user_query":"which directories am I allowed to use"}`, `Run filesystem/list_allowed_directories`},
+				{"invoke_assistant", `{"user_query":"abort"}`, `"status":"cancelled"`},
+				{"invoke_assistant", `{"user_query":"write the file ` + notes + `"}`, `For filesystem/write_file, what is the path?`},
+				{"invoke_assistant", `{"user_query":"abort"}`, `"status":"cancelled"`},
 				{"invoke_assistant", `{"user_query":"move ` + notes + ` to ` + notes + `.old"}`, `"status":"awaiting_user"`},
 				{"invoke_assistant", `{"user_query":"abort"}`, `"status":"cancelled"`},
 				{"new_conversation", `{}`, `"status":"ok"`},
-				{"list_conversations", `{}`, `"turns":5`},
-				{"list_conversations", `{"limit":2.0}`, `"turns":5`}, // a number without a fraction is an integer
+				{"list_conversations", `{}`, `"turns":17`},
+				{"list_conversations", `{"limit":2.0}`, `"turns":17`}, // a number without a fraction is an integer
 			} {
 				if got := d.call(test.operation, test.arguments); !strings.Contains(got, test.want) {
 					t.Errorf("%s %s: got %.600s, want %s", test.operation, test.arguments, got, test.want)
+				}
+			}
+			effects := make(map[string]string)
+			for _, c := range decode[struct {
+				Commands []struct{ Name, Effect string }
+			}](t, "get_commands", []byte(d.call("get_commands", `{}`))).Commands {
+				effects[c.Name] = c.Effect
+			}
+			for name, want := range map[string]string{"filesystem/read_text_file": "read", "filesystem/write_file": "write", "everything/echo": "read"} {
+				if effects[name] != want {
+					t.Errorf("%s: got the effect %q, want %s", name, effects[name], want)
 				}
 			}
 		})

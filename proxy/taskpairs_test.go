@@ -1,4 +1,4 @@
-package conformance
+package proxy_test
 
 import (
 	"context"
@@ -18,10 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// patience bounds each wait for a state; no working test comes near it.
-const patience = 2 * time.Minute
-
-// between puts workbench, in this process, between a client and the fixture of an era.
+// between puts workbench between a client and the server of the conformance suite's tests, in one era.
 func between(t *testing.T, server *fixture.Server, opts wiretest.Options) *wiretest.Client {
 	t.Helper()
 	cfg, err := config.Parse("config.json", []byte(
@@ -42,18 +39,20 @@ func between(t *testing.T, server *fixture.Server, opts wiretest.Options) *wiret
 		_ = wire.Serve(context.Background(), toServer, fromServer, front, wire.ServeOptions{})
 		_ = fromServer.Close()
 	}()
-	opts.Limit = patience
+	opts.Limit = peerWait
 	return wiretest.New(t, in, out, opts)
 }
 
-// tasker is a client of one era that works with tasks.
-type tasker struct {
-	*client
+// taskClient is a client of one era that works with tasks.
+type taskClient struct {
+	*wiretest.Client
+	t            *testing.T
+	modern       bool
 	capabilities string
 }
 
-func newTasker(t *testing.T, modern bool, server *fixture.Server) *tasker {
-	k := &tasker{client: &client{t: t, modern: modern}, capabilities: `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`}
+func newTaskClient(t *testing.T, modern bool, server *fixture.Server) *taskClient {
+	k := &taskClient{t: t, modern: modern, capabilities: `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`}
 	k.Client = between(t, server, wiretest.Options{Answer: func(request wiretest.Message) (string, *wiretest.Error) {
 		if !strings.Contains(string(request.Params), `"io.modelcontextprotocol/related-task"`) {
 			return "", &wiretest.Error{Code: -32602, Message: "it is not said which task asks"}
@@ -69,7 +68,7 @@ func newTasker(t *testing.T, modern bool, server *fixture.Server) *tasker {
 }
 
 // ask makes a request and returns the reply, whatever it is.
-func (k *tasker) ask(method, params string) wiretest.Message {
+func (k *taskClient) ask(method, params string) wiretest.Message {
 	k.t.Helper()
 	if k.modern {
 		params = wiretest.Modern(params, k.capabilities)
@@ -87,17 +86,19 @@ type state struct {
 	InputRequests              map[string]struct{ Method string }
 }
 
-func (k *tasker) read(m wiretest.Message) (s state) {
+func (k *taskClient) read(m wiretest.Message) (s state) {
 	k.t.Helper()
 	if m.Error != nil {
 		k.t.Fatalf("got the error %v", m.Error)
 	}
-	k.decode(m.Result, &s)
+	if err := json.Unmarshal(m.Result, &s); err != nil {
+		k.t.Fatalf("%v: %s", err, m.Result)
+	}
 	return s
 }
 
 // begin calls a tool as a task and returns its id.
-func (k *tasker) begin(tool, arguments string) string {
+func (k *taskClient) begin(tool, arguments string) string {
 	k.t.Helper()
 	augment := ""
 	if !k.modern {
@@ -117,9 +118,9 @@ func (k *tasker) begin(tool, arguments string) string {
 }
 
 // get looks at a task until it is in a status.
-func (k *tasker) get(id, status string) state {
+func (k *taskClient) get(id, status string) state {
 	k.t.Helper()
-	until := time.Now().Add(patience)
+	until := time.Now().Add(peerWait)
 	for {
 		got := k.read(k.ask("tasks/get", fmt.Sprintf(`{"taskId":%q}`, id)))
 		if got.Status == status {
@@ -133,7 +134,7 @@ func (k *tasker) get(id, status string) state {
 }
 
 // outcome waits for the end of a task and gives its result, or its error.
-func (k *tasker) outcome(id string) (string, *wiretest.Error) {
+func (k *taskClient) outcome(id string) (string, *wiretest.Error) {
 	k.t.Helper()
 	if !k.modern {
 		reply := k.ask("tasks/result", fmt.Sprintf(`{"taskId":%q}`, id))
@@ -142,7 +143,7 @@ func (k *tasker) outcome(id string) (string, *wiretest.Error) {
 		}
 		return string(reply.Result), reply.Error
 	}
-	until := time.Now().Add(patience)
+	until := time.Now().Add(peerWait)
 	for time.Now().Before(until) {
 		s := k.read(k.ask("tasks/get", fmt.Sprintf(`{"taskId":%q}`, id)))
 		if s.Status == "completed" || s.Status == "failed" {
@@ -168,7 +169,7 @@ func TestTasksOfBothEras(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newTasker(t, pair.modern, &pair.server)
+			k := newTaskClient(t, pair.modern, &pair.server)
 			if got, failure := k.outcome(k.begin("slow_compute", `{"seconds":0.01}`)); failure != nil || !strings.Contains(got, "Computed.") {
 				t.Errorf("slow_compute: got %s, %v", got, failure)
 			}
@@ -209,9 +210,9 @@ func TestTasksOfBothEras(t *testing.T) {
 }
 
 // answerOneByOne answers what a task asks, each question by a request of its own.
-func (k *tasker) answerOneByOne(id string) {
+func (k *taskClient) answerOneByOne(id string) {
 	k.t.Helper()
-	until := time.Now().Add(patience)
+	until := time.Now().Add(peerWait)
 	for left := 2; left > 0; {
 		s := k.get(id, "input_required")
 		if time.Now().After(until) {
@@ -233,7 +234,7 @@ func (k *tasker) answerOneByOne(id string) {
 }
 
 // refused: a client that does not declare the extension has no tasks.
-func (k *tasker) refused() {
+func (k *taskClient) refused() {
 	k.t.Helper()
 	declared := k.capabilities
 	k.capabilities = `{}`
@@ -256,7 +257,7 @@ func (k *tasker) refused() {
 }
 
 // listened: whoever subscribes to a task is told of its end, and of no other's.
-func (k *tasker) listened() {
+func (k *taskClient) listened() {
 	k.t.Helper()
 	other, id := k.begin("confirm_delete", `{}`), k.begin("confirm_delete", `{}`)
 	mark := k.Mark()
@@ -289,9 +290,9 @@ func TestTaskNews(t *testing.T) {
 	for name, server := range map[string]fixture.Server{"legacy": {NoModern: true}, "modern": {NoLegacy: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newTasker(t, true, &server)
+			k := newTaskClient(t, true, &server)
 			mark := k.Mark()
-			until := time.Now().Add(patience)
+			until := time.Now().Add(peerWait)
 			// A subscription reaches a modern server after it was acknowledged here, so that a task may end unheard:
 			// then the next one is tried.
 			for time.Now().Before(until) {

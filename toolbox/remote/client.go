@@ -26,8 +26,12 @@ const (
 	pongTime  = 15 * time.Second
 )
 
-// keptConns is how many connections to one host are kept for the next calls.
-const keptConns = 64
+// keptConns is how many connections to one host are kept for the next calls, and keptTime for how long: less than the
+// minute after which load balancers close them, because a call that is sent in that moment is lost.
+const (
+	keptConns = 64
+	keptTime  = 50 * time.Second
+)
 
 // maxHeader is the longest header of a response that is read, in bytes. The header is held for as long as the response
 // lasts, and charged to nobody.
@@ -45,7 +49,7 @@ func Client(environ []string) *http.Client {
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: quietTime, PingTimeout: pongTime},
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConnsPerHost:    keptConns,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        keptTime,
 	}}
 }
 

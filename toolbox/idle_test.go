@@ -165,7 +165,7 @@ func TestIdleRace(t *testing.T) {
 	cfg.IdleTimeout = time.Millisecond
 	b := open(t, toolbox.Options{}, cfg)
 	s := server(t, b, "s")
-	for i := range 100 {
+	for i := range 40 {
 		c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
 		s.Send(c)
 		if err := <-h.done; err != nil {

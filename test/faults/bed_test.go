@@ -24,6 +24,7 @@ type bed struct {
 	folder   string // the program's home, with its configuration and its log
 	runtime  string // the folder of its socket
 	baseline held
+	kept     int // connections to a remote server that may come to what was held in the beginning
 }
 
 // entry is the configuration of a server, or of what stands above it.
@@ -72,7 +73,9 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	}
 	sick := b.server(strings.Fields(fault)...)
 	if how.sick["url"] != nil {
-		sick = entry{} // it is remote
+		// It is remote. A connection to it is kept for the next request, and a second one if two requests were under way at
+		// once; which of them there are in the beginning is chance.
+		sick, b.kept = entry{}, 1
 	}
 	maps.Copy(sick, how.sick)
 	more := entry{}

@@ -127,7 +127,7 @@ func (b *bed) epilogue() {
 	if !eventually(func() bool { return b.typical() <= slow }) {
 		b.t.Errorf("the well server took %v to answer, before it took %v", b.typical(), b.baseline.typical)
 	}
-	if !eventually(func() bool { return b.descriptors() <= b.baseline.descriptors }) {
+	if !eventually(func() bool { return b.descriptors() <= b.baseline.descriptors+b.kept }) {
 		b.t.Errorf("the program has %d descriptors, before it had %d: %v", b.descriptors(), b.baseline.descriptors, b.files())
 	}
 	if !eventually(func() bool { return b.goroutines() <= b.baseline.goroutines }) {

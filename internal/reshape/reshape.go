@@ -1,6 +1,6 @@
 // Package reshape offers a tool otherwise than its server does: under a name and with a description of the user's own,
-// with default arguments, and without parameters that nobody is to give. Definitions and arguments stay bytes: what is
-// not changed is copied as it stands.
+// with default arguments, without parameters that nobody is to give, and with names of parameters that models can be
+// given. Definitions and arguments stay bytes: what is not changed is copied as it stands.
 package reshape
 
 import (
@@ -25,12 +25,13 @@ type Rule struct {
 	Hidden            []string   // neither shown nor taken from a call
 }
 
-// Arguments is what a rule does with the arguments of one tool. It never changes and may be used by several goroutines
-// at once; nil changes nothing.
+// Arguments is what becomes of the arguments of one tool. It never changes and may be used by several goroutines at
+// once; nil changes nothing.
 type Arguments struct {
 	defaults []Argument
 	hidden   []string
-	shown    []string // the other parameters of the tool
+	shown    []string          // the other parameters of the tool
+	own      map[string]string // what the server calls those that are shown under another name, see Plain
 }
 
 // Definition gives a tool's definition as the rule has it, what to do with arguments, and which parameters the rule
@@ -81,11 +82,7 @@ func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []strin
 
 // parameters gives the names that a schema has for arguments.
 func parameters(raw []byte, schema wire.Span) (names []string) {
-	properties, err := wire.FindPath(raw, schema, "properties")
-	if err != nil {
-		return nil
-	}
-	for key := range wire.Members(raw, properties) {
+	for key := range wire.Members(raw, at(raw, schema, "properties")) {
 		name, _ := wire.Unquote(raw[key.Start:key.End])
 		names = append(names, name)
 	}
@@ -162,26 +159,34 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	case given[0] != '{':
 		return nil, ErrNoObject
 	}
-	out := []byte{'{'}
 	var names []string
-	dropped := false
-	for key, val := range wire.Members(given, wire.Whole(given)) {
+	for key := range wire.Members(given, wire.Whole(given)) {
 		name, _ := wire.Unquote(given[key.Start:key.End])
-		if a.hides(name) {
-			dropped = true
+		names = append(names, name)
+	}
+	out, i, changed := []byte{'{'}, 0, false
+	var sent []string
+	for key, val := range wire.Members(given, wire.Whole(given)) {
+		name, token := names[i], given[key.Start:key.End]
+		i++
+		own, renamed := a.own[name]
+		if !renamed && a.hides(name) || renamed && slices.Contains(names, own) { // which is given as well
+			changed = true
 			continue
 		}
-		names = append(names, name)
-		out = wire.AppendMember(out, given[key.Start:key.End], given[val.Start:val.End])
+		if renamed {
+			name, token, changed = own, wire.AppendQuote(nil, own), true
+		}
+		sent = append(sent, name)
+		out = wire.AppendMember(out, token, given[val.Start:val.End])
 	}
-	added := false
 	for _, d := range a.defaults {
-		if !slices.Contains(names, d.Name) {
+		if !slices.Contains(sent, d.Name) {
 			out = wire.AppendMember(out, wire.AppendQuote(nil, d.Name), d.Value)
-			added = true
+			changed = true
 		}
 	}
-	if !dropped && !added {
+	if !changed {
 		return given, nil
 	}
 	return append(out, '}'), nil

@@ -100,7 +100,7 @@ func (s *Said) instructs() bool {
 // offered.
 func (l *Lists) sieveLocked(k Kind) {
 	l.judgeLocked(k)
-	if k != Tools || len(l.rules.Tools) == 0 {
+	if k != Tools {
 		return
 	}
 	e := l.lists[k]

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // reshaped is what a tool has that is offered otherwise than its server has it.
@@ -16,10 +17,11 @@ type reshaped struct {
 	arguments *reshape.Arguments
 }
 
-// reshapedBy gives tools as the configuration has them offered, and what is wrong with that.
+// reshapedBy gives tools as the configuration has them offered, and what is wrong with that. Their parameters have names
+// that models can be given.
 func reshapedBy(tools []Item, rules []config.Tool) (shown []Item, notes []string) {
 	if len(rules) == 0 {
-		return tools, nil
+		return plain(tools), nil
 	}
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
@@ -29,7 +31,27 @@ func reshapedBy(tools []Item, rules []config.Tool) (shown []Item, notes []string
 	for i := range rules {
 		notes = append(notes, apply(&rules[i], shown, names)...)
 	}
-	return shown, notes
+	return plain(shown), notes
+}
+
+// plain gives tools with names of parameters that models can be given; tools itself where all have them.
+func plain(tools []Item) []Item {
+	shown := tools
+	for i := range tools {
+		it := &tools[i]
+		raw, arguments := reshape.Plain(it.Raw, it.Arguments())
+		if isSame(raw, it.Raw, wire.Whole(it.Raw)) {
+			continue
+		}
+		if as, ok := newItem(raw, Tools); ok {
+			if &shown[0] == &tools[0] {
+				shown = slices.Clone(tools)
+			}
+			as.mended, as.as = it.mended, &reshaped{it.Token(), arguments}
+			shown[i] = as
+		}
+	}
+	return shown
 }
 
 // apply puts the tool that a rule is for in its place.

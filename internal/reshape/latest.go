@@ -1,0 +1,371 @@
+package reshape
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// latest gives the schema at in as one that JSON Schema 2020-12 knows, and that says what the elements of its arrays are:
+// interfaces of models refuse all tools of a request for one schema that is otherwise. What older drafts wrote in another
+// way is written in the new one, and a member that no draft has so is left out. A schema that is well keeps its bytes.
+func latest(raw []byte, in wire.Span) []byte {
+	var l latter
+	out := l.schema(raw, in)
+	if l.older && !strings.Contains(string(member(out, wire.Whole(out), "$schema")), "2020-12") {
+		out = without(out, "$schema") // which it is no longer of
+	}
+	return out
+}
+
+// take gives what becomes of a value, nil for one that is left out.
+type take func(l *latter, raw []byte, in wire.Span) []byte
+
+// latter writes schemas anew and notes what it met.
+type latter struct {
+	older bool // there was something that an older draft writes in another way
+}
+
+// draft has what becomes of the members of a schema. One that is not in it may be anything.
+var draft map[string]take
+
+func init() { // schemas have schemas in them
+	one, some, named := (*latter).schema, (*latter).some, (*latter).named
+	text, flag, digits := first(`"`), first("tf"), first(number)
+	draft = map[string]take{
+		"properties": named, "patternProperties": named, "$defs": named, "definitions": named, "dependentSchemas": named,
+		"dependencies": (*latter).dependencies, "dependentRequired": dependent,
+		"items": one, "additionalProperties": one, "unevaluatedItems": one, "unevaluatedProperties": one, "contains": one,
+		"propertyNames": one, "contentSchema": one, "not": one, "if": one, "then": one, "else": one,
+		"allOf": some, "anyOf": some, "oneOf": some, "prefixItems": some,
+		"type": kinds, "required": words, "enum": first("["), "examples": first("["),
+		"minimum": digits, "maximum": digits, "exclusiveMinimum": digits, "exclusiveMaximum": digits, "multipleOf": positive,
+		"minLength": count, "maxLength": count, "minItems": count, "maxItems": count, "minProperties": count, "maxProperties": count,
+		"minContains": count, "maxContains": count,
+		"title": text, "description": text, "$comment": text, "$ref": text, "$schema": text, "$dynamicRef": text, "pattern": text,
+		"format": text, "contentEncoding": text, "contentMediaType": text, "$id": fits(id), "$anchor": fits(anchor),
+		"$dynamicAnchor": fits(anchor),
+		"uniqueItems":    flag, "readOnly": flag, "writeOnly": flag, "deprecated": flag,
+	}
+}
+
+const number = "-0123456789"
+
+// first takes a value that begins with one of these characters.
+func first(of string) take {
+	return func(_ *latter, raw []byte, in wire.Span) []byte {
+		if strings.IndexByte(of, raw[in.Start]) < 0 {
+			return nil
+		}
+		return raw[in.Start:in.End]
+	}
+}
+
+// id and anchor are the forms of the names of schemas.
+var (
+	id     = regexp.MustCompile(`^[^#]*#?$`)
+	anchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`)
+)
+
+// fits takes a text of this form.
+func fits(form *regexp.Regexp) take {
+	return func(_ *latter, raw []byte, in wire.Span) []byte {
+		if text, ok := wire.Unquote(raw[in.Start:in.End]); !ok || !form.MatchString(text) {
+			return nil
+		}
+		return raw[in.Start:in.End]
+	}
+}
+
+// count takes a whole number that is not negative, positive any that is more than 0.
+func count(_ *latter, raw []byte, in wire.Span) []byte {
+	n, err := strconv.ParseFloat(string(raw[in.Start:in.End]), 64)
+	if err != nil || n < 0 || n != math.Trunc(n) {
+		return nil
+	}
+	return raw[in.Start:in.End]
+}
+
+func positive(_ *latter, raw []byte, in wire.Span) []byte {
+	if n, err := strconv.ParseFloat(string(raw[in.Start:in.End]), 64); err != nil || n <= 0 {
+		return nil
+	}
+	return raw[in.Start:in.End]
+}
+
+// words takes an array of different texts, at least one.
+func words(l *latter, raw []byte, in wire.Span) []byte { return l.list(raw, in, different(first(`"`))) }
+
+// different takes each text once.
+func different(of take) take {
+	seen := make(map[string]bool)
+	return func(l *latter, raw []byte, in wire.Span) []byte {
+		value := of(l, raw, in)
+		text, _ := wire.Unquote(value)
+		if value == nil || seen[text] {
+			return nil
+		}
+		seen[text] = true
+		return value
+	}
+}
+
+// dependent takes an object of such arrays, which may be empty.
+func dependent(l *latter, raw []byte, in wire.Span) []byte {
+	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
+		if raw[in.Start] != '[' {
+			return nil
+		}
+		if some := words(l, raw, in); some != nil {
+			return some
+		}
+		return []byte("[]")
+	})
+}
+
+// dependencies takes what has been divided into dependentRequired and dependentSchemas.
+func (l *latter) dependencies(raw []byte, in wire.Span) []byte {
+	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
+		if raw[in.Start] == '[' {
+			return words(l, raw, in)
+		}
+		return l.schema(raw, in)
+	})
+}
+
+// kinds takes a type, or an array of several.
+func kinds(l *latter, raw []byte, in wire.Span) []byte {
+	kind := func(_ *latter, raw []byte, in wire.Span) []byte {
+		if name, _ := wire.Unquote(raw[in.Start:in.End]); !slices.Contains([]string{"array", "boolean", "integer", "null", "number", "object", "string"}, name) {
+			return nil
+		}
+		return raw[in.Start:in.End]
+	}
+	if raw[in.Start] == '[' {
+		return l.list(raw, in, different(kind))
+	}
+	return kind(l, raw, in)
+}
+
+// some takes an array of schemas, at least one.
+func (l *latter) some(raw []byte, in wire.Span) []byte { return l.list(raw, in, (*latter).schema) }
+
+// list takes an array of what is well in it, at least one; its own bytes where that is all.
+func (l *latter) list(raw []byte, in wire.Span, of take) []byte {
+	if raw[in.Start] != '[' {
+		return nil
+	}
+	var out []byte // nil as long as all is as it was
+	end := in.Start + 1
+	for e := range wire.Elements(raw, in) {
+		value := of(l, raw, e)
+		if out == nil && isSame(value, raw, e) {
+			end = e.End
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(raw[in.Start:end])
+		}
+		if value != nil {
+			out = append(wire.Comma(out), value...)
+		}
+	}
+	switch {
+	case out == nil && end > in.Start+1:
+		return raw[in.Start:in.End]
+	case len(out) <= 1:
+		return nil
+	}
+	return append(out, ']')
+}
+
+// named takes an object of schemas.
+func (l *latter) named(raw []byte, in wire.Span) []byte {
+	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
+		if value := l.schema(raw, in); value != nil {
+			return value
+		}
+		return []byte("{}")
+	})
+}
+
+// members takes an object of what is well in it; its own bytes where that is all.
+func (l *latter) members(raw []byte, in wire.Span, of take) []byte {
+	if raw[in.Start] != '{' {
+		return nil
+	}
+	var out []byte // as in list
+	end := in.Start + 1
+	for key, val := range wire.Members(raw, in) {
+		value := of(l, raw, val)
+		if out == nil && isSame(value, raw, val) {
+			end = val.End
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(raw[in.Start:end])
+		}
+		if value != nil {
+			out = wire.AppendMember(out, raw[key.Start:key.End], value)
+		}
+	}
+	if out == nil {
+		return raw[in.Start:in.End]
+	}
+	return append(out, '}')
+}
+
+// schema takes a schema; nil for what is none.
+func (l *latter) schema(raw []byte, in wire.Span) []byte {
+	switch raw[in.Start] {
+	case 't', 'f':
+		return raw[in.Start:in.End]
+	case '{':
+	default:
+		return nil
+	}
+	var out []byte // as in list
+	end, tuple := in.Start+1, false
+	for key, val := range wire.Members(raw, in) {
+		name := nameOf(raw, key)
+		of, value := draft[string(name)], raw[val.Start:val.End]
+		switch {
+		case (string(name) == "exclusiveMinimum" || string(name) == "exclusiveMaximum") && (value[0] == 't' || value[0] == 'f'),
+			string(name) == "items" && value[0] == '[':
+			l.older, tuple = true, tuple || string(name) == "items"
+			value = nil
+		case of != nil:
+			value = of(l, raw, val)
+		}
+		if out == nil && isSame(value, raw, val) {
+			end = val.End
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(raw[in.Start:end])
+		}
+		if value != nil {
+			out = wire.AppendMember(out, raw[key.Start:key.End], value)
+		}
+	}
+	given := raw[in.Start:in.End]
+	if out != nil {
+		given = append(out, '}')
+	}
+	if raw := raw[in.Start:in.End]; l.older {
+		given = exclusive(raw, given)
+		if tuple {
+			given = l.positions(raw, given)
+		}
+	}
+	return itemized(given)
+}
+
+// exclusive writes the bounds of a schema of draft 4, where one says of another that it is excluded, in its new form.
+func exclusive(old, now []byte) []byte {
+	for _, name := range [][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+		bound, excluded := name[0], name[1]
+		value := member(old, wire.Whole(old), bound)
+		if string(member(old, wire.Whole(old), excluded)) == "true" && value != nil && strings.IndexByte(number, value[0]) >= 0 {
+			now = with(without(now, bound), excluded, value)
+		}
+	}
+	return now
+}
+
+// positions writes the schemas of elements by their positions, which items were before draft 2020-12, in the new form,
+// and in items what holds for any of them: some clients read no other.
+func (l *latter) positions(old, now []byte) []byte {
+	all := l.some(old, at(old, wire.Whole(old), "items"))
+	now = without(now, "additionalItems")
+	rest := member(old, wire.Whole(old), "additionalItems")
+	switch {
+	case all == nil:
+		return now
+	case rest == nil || rest[0] == 't':
+		rest = []byte("{}")
+	case rest[0] == 'f':
+		if member(now, wire.Whole(now), "maxItems") == nil {
+			n := 0
+			for range wire.Elements(all, wire.Whole(all)) {
+				n++
+			}
+			now = with(now, "maxItems", strconv.AppendInt(nil, int64(n), 10))
+		}
+		rest = wire.NewObject(nil).Raw("anyOf", all).End()
+	default:
+		more := l.schema(rest, wire.Whole(rest))
+		if more == nil {
+			more = []byte("{}")
+		}
+		rest = wire.NewObject(nil).Raw("anyOf", append(append(all[:len(all)-1:len(all)-1], ','), append(more, ']')...)).End()
+	}
+	return with(with(now, "prefixItems", all), "items", rest)
+}
+
+// itemized gives a schema of arrays that says what their elements are, if only that they are anything.
+func itemized(schema []byte) []byte {
+	whole := wire.Whole(schema)
+	kind := at(schema, whole, "type")
+	if !kind.Present() || member(schema, whole, "items") != nil {
+		return schema
+	}
+	isArray := func(in wire.Span) bool { return string(schema[in.Start:in.End]) == `"array"` }
+	if isArray(kind) || schema[kind.Start] == '[' && slices.ContainsFunc(slices.Collect(wire.Elements(schema, kind)), isArray) {
+		return with(schema, "items", []byte("{}"))
+	}
+	return schema
+}
+
+// with gives an object with a further member, without an object without those of a name.
+func with(object []byte, name string, value []byte) []byte {
+	return append(wire.AppendMember(slices.Clone(object[:len(object)-1]), wire.AppendQuote(nil, name), value), '}')
+}
+
+func without(object []byte, name string) []byte {
+	out := []byte{'{'}
+	for key, val := range wire.Members(object, wire.Whole(object)) {
+		if string(nameOf(object, key)) != name {
+			out = wire.AppendMember(out, object[key.Start:key.End], object[val.Start:val.End])
+		}
+	}
+	return append(out, '}')
+}
+
+// at is where the value of a member stands in the object at in, whatever else is there that is called almost like it.
+func at(raw []byte, in wire.Span, name string) (value wire.Span) {
+	if in.Present() && raw[in.Start] == '{' {
+		for key, val := range wire.Members(raw, in) {
+			if string(nameOf(raw, key)) == name {
+				value = val
+			}
+		}
+	}
+	return value
+}
+
+func member(raw []byte, in wire.Span, name string) []byte {
+	if val := at(raw, in, name); val.Present() {
+		return raw[val.Start:val.End:val.End]
+	}
+	return nil
+}
+
+// isSame reports whether a value is what stands at in.
+func isSame(value, raw []byte, in wire.Span) bool {
+	return len(value) == in.End-in.Start && &value[0] == &raw[in.Start]
+}
+
+// nameOf gives the name of a member.
+func nameOf(raw []byte, key wire.Span) []byte {
+	if name := raw[key.Start+1 : key.End-1]; bytes.IndexByte(name, '\\') < 0 {
+		return name
+	}
+	name, _ := wire.Unquote(raw[key.Start:key.End])
+	return []byte(name)
+}

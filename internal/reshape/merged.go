@@ -1,0 +1,210 @@
+package reshape
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// IsComposed reports whether the schema at in is made of others, see Merged.
+func IsComposed(raw []byte, in wire.Span) bool {
+	if isObject(raw, in) {
+		for key := range wire.Members(raw, in) {
+			if slices.Contains(compositions(), string(nameOf(raw, key))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isObject(raw []byte, in wire.Span) bool { return in.Present() && raw[in.Start] == '{' }
+
+// compositions are the members of a schema that refer to other schemas for the same value.
+func compositions() []string {
+	return []string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+}
+
+// Merged gives the edits that make one schema of a tool's input schema that is made of others: it takes the arguments of
+// each of them, and its description says which go together. The interfaces of models refuse all tools of a request for
+// one schema that is made of others, and some clients leave the tool out; only revision 2026-07-28 takes any schema of
+// an object (SEP-2106). What the server takes does not change.
+func Merged(definition []byte) []wire.Edit {
+	in := at(definition, wire.Whole(definition), "inputSchema")
+	if !IsComposed(definition, in) {
+		return nil
+	}
+	return []wire.Edit{{Span: in, New: merged(definition, in)}}
+}
+
+// merged gives the schema at in as one.
+func merged(definition []byte, in wire.Span) []byte {
+	m := merger{raw: definition, root: in, left: mostSchemas, parts: make(map[string][][]byte)}
+	m.own = at(definition, in, "properties")
+	required := m.take(in)
+	out := wire.NewObject(nil)
+	for key, val := range wire.Members(definition, in) {
+		name, _ := wire.Unquote(definition[key.Start:key.End])
+		if name != "properties" && name != "required" && name != "description" && !slices.Contains(compositions(), name) {
+			out = wire.AppendMember(out, definition[key.Start:key.End], definition[val.Start:val.End])
+		}
+	}
+	said, _ := wire.Unquote(member(definition, in, "description"))
+	if said = strings.TrimSpace(strings.Join(append([]string{said}, m.said...), " ")); said != "" {
+		out = out.Text("description", said)
+	}
+	out = out.Raw("properties", m.properties())
+	if len(required) > 0 {
+		out = out.Raw("required", wire.MustEncode(required))
+	}
+	return out.End()
+}
+
+// mostSchemas is how many schemas are looked at for one tool, mostSaid the bytes of a sentence on what goes together.
+const (
+	mostSchemas = 1000
+	mostSaid    = 500
+)
+
+// merger collects what is said of the properties of one object.
+type merger struct {
+	raw   []byte
+	root  wire.Span
+	own   wire.Span           // the properties of the schema itself, which are said in full
+	left  int                 // how many more schemas are looked at
+	names []string            // of the properties, in the order in which they were found
+	parts map[string][][]byte // their schemas
+	said  []string            // what goes together
+}
+
+// take collects the properties of a schema and gives the names of those that it requires.
+func (m *merger) take(in wire.Span) (required []string) {
+	if m.left--; m.left < 0 || !isObject(m.raw, in) {
+		return nil
+	}
+	need := func(names []string) {
+		for _, name := range names {
+			if !slices.Contains(required, name) {
+				required = append(required, name)
+			}
+		}
+	}
+	var choices []wire.Span
+	for key, val := range wire.Members(m.raw, in) {
+		switch name, _ := wire.Unquote(m.raw[key.Start:key.End]); name {
+		case "properties":
+			m.note(val)
+		case "required":
+			need(m.texts(val))
+		case "$ref":
+			need(m.take(m.target(val)))
+		case "allOf":
+			for e := range wire.Elements(m.raw, val) {
+				need(m.take(e))
+			}
+		case "anyOf", "oneOf":
+			choices = append(choices, val)
+		case "then", "else":
+			m.take(val)
+		}
+	}
+	for _, val := range choices {
+		need(m.choose(val, required))
+	}
+	return required
+}
+
+// choose collects the properties of alternatives, says what each requires beyond what is required anyway, and gives
+// what all require.
+func (m *merger) choose(of wire.Span, anyway []string) (common []string) {
+	var ways []string
+	first := true
+	for e := range wire.Elements(m.raw, of) {
+		needs := m.take(e)
+		if first {
+			common = needs
+		} else {
+			common = slices.DeleteFunc(slices.Clone(common), func(name string) bool { return !slices.Contains(needs, name) })
+		}
+		first = false
+		var way []string
+		for _, name := range needs {
+			if value := member(m.raw, at(m.raw, at(m.raw, e, "properties"), name), "const"); value != nil {
+				way = append(way, name+" "+string(value))
+			} else if !slices.Contains(anyway, name) {
+				way = append(way, name)
+			}
+		}
+		ways = append(ways, strings.Join(way, " and "))
+	}
+	said := "Give " + strings.Join(ways, ", or ") + "."
+	if len(ways) > 1 && !slices.Contains(ways, "") && len(said) <= mostSaid && !slices.Contains(m.said, said) {
+		m.said = append(m.said, said)
+	}
+	return common
+}
+
+// note notes the properties at in.
+func (m *merger) note(in wire.Span) {
+	if !isObject(m.raw, in) {
+		return
+	}
+	for key, val := range wire.Members(m.raw, in) {
+		name, _ := wire.Unquote(m.raw[key.Start:key.End])
+		parts, schema := m.parts[name], m.raw[val.Start:val.End]
+		switch {
+		case parts == nil:
+			m.names = append(m.names, name)
+		case in != m.own && isObject(m.raw, m.own) && member(m.raw, m.own, name) != nil: // which says it better
+			continue
+		case slices.ContainsFunc(parts, func(other []byte) bool { return bytes.Equal(other, schema) }):
+			continue
+		}
+		m.parts[name] = append(parts, schema)
+	}
+}
+
+// properties gives what was noted.
+func (m *merger) properties() []byte {
+	out := wire.NewObject(nil)
+	for _, name := range m.names {
+		schema := m.parts[name][0]
+		if own := member(m.raw, m.own, name); own != nil {
+			schema = own
+		} else if all := m.parts[name]; len(all) > 1 {
+			schema = wire.NewObject(nil).Raw("anyOf", append(append([]byte{'['}, bytes.Join(all, []byte{','})...), ']')).End()
+		}
+		out = wire.AppendMember(out, wire.AppendQuote(nil, name), schema)
+	}
+	return out.End()
+}
+
+// texts gives the texts of an array.
+func (m *merger) texts(in wire.Span) (all []string) {
+	for e := range wire.Elements(m.raw, in) {
+		if text, ok := wire.Unquote(m.raw[e.Start:e.End]); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// target gives the schema that the reference at in leads to, as far as that is within the same one.
+func (m *merger) target(in wire.Span) wire.Span {
+	ref, _ := wire.Unquote(m.raw[in.Start:in.End])
+	way, within := strings.CutPrefix(ref, "#/")
+	if !within {
+		return wire.Span{}
+	}
+	path := strings.Split(way, "/")
+	for i := range path {
+		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
+	}
+	to := m.root
+	for _, name := range path {
+		to = at(m.raw, to, name)
+	}
+	return to
+}

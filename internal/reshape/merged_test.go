@@ -1,0 +1,95 @@
+package reshape_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// A schema that is made of others becomes one that has the properties of each and takes whatever the first one takes.
+func TestMerged(t *testing.T) {
+	for _, tt := range []struct {
+		name, schema, want string
+		takes              []string // what the schema takes, and what it becomes as well
+	}{
+		{"nothing to do", `{"type":"object","properties":{"a":{"anyOf":[{},true]}},"required":["a"]}`, "", nil},
+		{"one or the other", `{"type":"object","properties":{"name":{},"phone":{},"email":{}},"required":["name"],"anyOf":[{"required":["phone"]},{"required":["email","name"]}],"additionalProperties":false}`,
+			`{"type":"object","additionalProperties":false,"description":"Give phone, or email.","properties":{"name":{},"phone":{},"email":{}},"required":["name"]}`,
+			[]string{`{"name":1,"phone":2}`, `{"name":1,"email":2}`}},
+		{"kinds", `{"description":"Does it.","oneOf":[{"type":"object","properties":{"do":{"const":"make"},"text":{"type":"string"}},"required":["do","text"]},` +
+			`{"type":"object","properties":{"do":{"const":"drop"},"id":{"type":"integer"},"text":{"type":"string"}},"required":["do","id"]}],"type":"object"}`,
+			`{"type":"object","description":"Does it. Give do \"make\" and text, or do \"drop\" and id.","properties":{"do":{"anyOf":[{"const":"make"},{"const":"drop"}]},"text":{"type":"string"},"id":{"type":"integer"}},"required":["do"]}`,
+			[]string{`{"do":"make","text":"x"}`, `{"do":"drop","id":1,"text":"x"}`}},
+		{"references", `{"$ref":"#/$defs/all","$defs":{"a/b":{"properties":{"a":{}},"required":["a"]},"all":{"allOf":[{"$ref":"#/$defs/a~1b"},{"properties":{"c":{"$ref":"#/$defs/a~1b"}}},{"$ref":"#/$defs/all"},{"$ref":"#/no"},{"$ref":"http://x"}]}},"type":"object"}`,
+			`{"$defs":{"a/b":{"properties":{"a":{}},"required":["a"]},"all":{"allOf":[{"$ref":"#/$defs/a~1b"},{"properties":{"c":{"$ref":"#/$defs/a~1b"}}},{"$ref":"#/$defs/all"},{"$ref":"#/no"},{"$ref":"http://x"}]}},"type":"object","properties":{"a":{},"c":{"$ref":"#/$defs/a~1b"}},"required":["a"]}`, nil},
+		{"a condition", `{"type":"object","properties":{"mode":{"enum":["s","l"]},"n":{"maximum":9}},"if":{"properties":{"mode":{"const":"s"}}},"then":{"properties":{"n":{"maximum":1},"why":{}}},"else":{"required":["n"]}}`,
+			`{"type":"object","properties":{"mode":{"enum":["s","l"]},"n":{"maximum":9},"why":{}}}`, []string{`{"mode":"s","n":1,"why":0}`, `{"mode":"l","n":9}`}},
+		{"what its own properties say", `{"type":"object","anyOf":[{"properties":{"k":{"const":1}},"required":["k"]},true,{"required":"k"}],"properties":{"k":{"enum":[1,2]}}}`,
+			`{"type":"object","properties":{"k":{"enum":[1,2]}}}`, []string{`{"k":1}`, `{"k":2}`, `{}`}},
+		{"names with quotes", `{"type":"object","allOf":[{"properties":{"a\"b":{}},"required":["a\"b"]}]}`,
+			`{"type":"object","properties":{"a\"b":{}},"required":["a\"b"]}`, []string{`{"a\"b":1}`}},
+		{"no lists", `{"type":"object","allOf":{"a":1},"anyOf":"x","oneOf":null,"not":1}`, `{"type":"object","properties":{}}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			definition := []byte(`{"name":"t","inputSchema":` + tt.schema + `,"outputSchema":{"anyOf":[]}}`)
+			edits := reshape.Merged(definition)
+			in, _ := wire.FindPath(definition, wire.Whole(definition), "inputSchema")
+			if (edits == nil) != (tt.want == "") || reshape.IsComposed(definition, in) != (tt.want != "") {
+				t.Fatalf("got the edits %v", edits)
+			}
+			if edits == nil {
+				return
+			}
+			got := wire.Splice(nil, definition, edits...)
+			if want := `{"name":"t","inputSchema":` + tt.want + `,"outputSchema":{"anyOf":[]}}`; string(got) != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			for _, arguments := range tt.takes {
+				for _, schema := range []string{tt.schema, tt.want} {
+					if err := judge(t, schema, arguments); err != nil {
+						t.Errorf("%s by %s: %v", arguments, schema, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func judge(t *testing.T, schema, value string) error {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(schema)))
+	if err == nil {
+		err = c.AddResource("mem:s", doc)
+	}
+	var of any
+	if err != nil || json.Unmarshal([]byte(value), &of) != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("mem:s")
+	if err != nil {
+		if schema[0] == '{' && bytes.Contains([]byte(schema), []byte(`"required":"k"`)) {
+			return nil // it cannot be judged by that
+		}
+		t.Fatal(err)
+	}
+	return s.Validate(of)
+}
+
+// However a schema refers to itself, it is done soon.
+func TestMergedEnds(t *testing.T) {
+	for _, schema := range []string{
+		`{"type":"object","allOf":[{"$ref":"#"},{"$ref":"#"}]}`,
+		`{"type":"object","$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"properties":{"x":{}}}]}}}`,
+	} {
+		definition := []byte(`{"inputSchema":` + schema + `}`)
+		if got := wire.Splice(nil, definition, reshape.Merged(definition)...); !json.Valid(got) || len(got) > 1000 {
+			t.Errorf("got %d bytes for %s", len(got), schema)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package reshape_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Parameters whose names models' interfaces refuse have others, everywhere in what holds for the arguments, and calls
+// by either name give the server its own.
+func TestPlain(t *testing.T) {
+	const raw = `{"name":"list","inputSchema":{"type":"object","properties":{"limit":{"type":"integer"},` +
+		`"filter[id]":{"type":"string","description":"An id"},"filter_id":{"type":"string"},"at<":{},"at>":{},"at":{},"口座":{"type":"object","properties":{"a b":{}}},` +
+		`"$top":{"type":"integer"}},"required":["limit","filter[id]"],"dependentRequired":{"at<":["at>"]},` +
+		`"anyOf":[{"required":["$top"]},{"properties":{"at<":{"minimum":1},"né":{}},"required":["né"]}],"x":["at<"]}}`
+	const want = `{"name":"list","inputSchema":{"type":"object","dependentRequired":{"at_lt":["at_gt"]},"x":["at<"],"description":"Give $top, or né.","properties":{"limit":{"type":"integer"},` +
+		`"filter_id_2":{"type":"string","description":"An id (the server's name for it: filter[id])"},"filter_id":{"type":"string"},` +
+		`"at_lt":{"description":"(the server's name for it: at<)"},"at_gt":{"description":"(the server's name for it: at>)"},"at":{},` +
+		`"argument":{"description":"(the server's name for it: 口座)","type":"object","properties":{"a b":{}}},` +
+		`"top":{"description":"(the server's name for it: $top)","type":"integer"},"n":{"description":"(the server's name for it: né)"}},"required":["limit","filter_id_2"]}}`
+	got, a := reshape.Plain([]byte(raw), nil)
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for given, want := range map[string]string{
+		`{"limit":1}`:                      `{"limit":1}`,
+		`{"filter_id_2":"x","argument":2}`: `{"filter[id]":"x","口座":2}`,
+		`{"filter[id]":"x"}`:               `{"filter[id]":"x"}`,
+		`{"filter_id_2":"y","filter[id]":"x","filter_id":"z"}`: `{"filter[id]":"x","filter_id":"z"}`,
+		`{"at_lt":1,"at_lt":2}`:                                `{"at<":1,"at<":2}`,
+	} {
+		if out, err := a.Merge([]byte(given)); err != nil || string(out) != want {
+			t.Errorf("%s: got %s, %v, want %s", given, out, err, want)
+		}
+	}
+	for _, raw := range []string{want, `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"a"}`, `{"name":"a","inputSchema":true}`,
+		`{"name":"a","inputSchema":{"properties":{"_id":{},"a.b-c":{}}}}`} {
+		if got, a := reshape.Plain([]byte(raw), nil); string(got) != raw || a != nil {
+			t.Errorf("got %s and %v for %s, want no change", got, a, raw)
+		}
+	}
+}
+
+// Schemas of older drafts, and what no draft has, become schemas of JSON Schema 2020-12 that say what arrays hold.
+func TestLatest(t *testing.T) {
+	for _, tt := range []struct{ is, want string }{
+		{`{"type":"array"}`, `{"type":"array","items":{}}`},
+		{`{"type":["array","null"],"prefixItems":[{"type":"array"}]}`, `{"type":["array","null"],"prefixItems":[{"type":"array","items":{}}],"items":{}}`},
+		{`{"minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}`, `{"maximum":9,"exclusiveMinimum":0}`},
+		{`{"exclusiveMinimum":true}`, `{}`},
+		{`{"exclusiveMinimum":3,"minLength":2.0}`, `{"exclusiveMinimum":3,"minLength":2.0}`},
+		{`{"type":"array","items":[{"type":"string"},{"type":"number","required":true}]}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":{}}`},
+		{`{"items":[{"type":"string"}],"additionalItems":false}`, `{"maxItems":1,"prefixItems":[{"type":"string"}],"items":{"anyOf":[{"type":"string"}]}}`},
+		{`{"items":[true],"additionalItems":{"type":"any"},"maxItems":"7"}`, `{"prefixItems":[true],"items":{"anyOf":[true,{}]}}`},
+		{`{"items":[]}`, `{}`},
+		{`{"type":"any","enum":"a","default":[],"x":[],"required":[],"properties":{"type":{"type":["int","string"]},"a":7,"b":true},"anyOf":[{"allOf":{}},1]}`,
+			`{"default":[],"x":[],"properties":{"type":{"type":["string"]},"a":{},"b":true},"anyOf":[{}]}`},
+		{`{"$defs":{"items":{"type":"array"}},"not":{"pattern":1,"title":"t","minItems":-1,"maxItems":1.5,"uniqueItems":"yes","multipleOf":null}}`,
+			`{"$defs":{"items":{"type":"array","items":{}}},"not":{"title":"t"}}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"items":[{}]}}}`, `{"properties":{"a":{"prefixItems":[{}],"items":{}}}}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"type":"array"}}}`, `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"type":"array","items":{}}}}`},
+		{`{"$schema":"https://json-schema.org/draft/2020-12/schema","minimum":0,"exclusiveMinimum":true}`, `{"$schema":"https://json-schema.org/draft/2020-12/schema","exclusiveMinimum":0}`},
+	} {
+		// Where properties are, nothing but the schema is judged.
+		raw := func(schema string) string {
+			return `{"name":"t","inputSchema":{"type":"object","properties":{"p":` + schema + `}}}`
+		}
+		in, want := raw(tt.is), raw(tt.want)
+		if strings.Contains(tt.is, "$schema") {
+			in, want = `{"inputSchema":`+tt.is+`}`, `{"inputSchema":`+tt.want+`}`
+		}
+		got, a := reshape.Plain([]byte(in), nil)
+		if string(got) != want || a != nil {
+			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
+		}
+		if again, _ := reshape.Plain(got, nil); string(again) != string(got) {
+			t.Errorf("%s becomes %s, and that %s", in, got, again)
+		}
+	}
+}
+
+// What a rule hides stays hidden, and what it gives is given once, whatever the parameter is called.
+func TestPlainByARule(t *testing.T) {
+	r := reshape.Rule{Defaults: []reshape.Argument{{Name: "filter[id]", Value: json.RawMessage(`"mine"`)}}, Hidden: []string{"$token"}}
+	shown, a, unknown := r.Definition([]byte(`{"name":"list","inputSchema":{"type":"object","properties":{"filter[id]":{},"$token":{}}}}`))
+	shown, a = reshape.Plain(shown, a)
+	if strings.Contains(string(shown), "token") || !strings.Contains(string(shown), `"filter_id":{`) || unknown != nil {
+		t.Errorf("got %s, unknown %q", shown, unknown)
+	}
+	for given, want := range map[string]string{
+		`{}`:                          `{"filter[id]":"mine"}`,
+		`{"filter_id":1,"$token":2}`:  `{"filter[id]":1}`,
+		`{"filter[id]":1,"$TOKEN":2}`: `{"filter[id]":1}`,
+		`{"token":2}`:                 `{"token":2,"filter[id]":"mine"}`,
+	} {
+		if out, err := a.Merge([]byte(given)); err != nil || string(out) != want {
+			t.Errorf("%s: got %s, %v, want %s", given, out, err, want)
+		}
+	}
+}
+
+// Whatever the parameters are called, they are told apart and have names that are taken, and a call by these reaches the
+// server by its own.
+func FuzzPlain(f *testing.F) {
+	f.Add("a[b]", "a_b", "a<b")
+	f.Add("", " ", strings.Repeat("é", 80))
+	f.Add(strings.Repeat("x", 65), strings.Repeat("x", 66), strings.Repeat("x", 60))
+	taken := regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+	f.Fuzz(func(t *testing.T, one, two, three string) {
+		properties := map[string]any{one: map[string]any{}, two: map[string]any{"type": "string"}, three: map[string]any{}}
+		raw, err := json.Marshal(map[string]any{"name": "t", "inputSchema": map[string]any{"type": "object", "properties": properties}})
+		if err != nil {
+			t.Skip()
+		}
+		var before, after struct {
+			InputSchema struct{ Properties map[string]json.RawMessage }
+		}
+		got, a := reshape.Plain(raw, nil)
+		if json.Unmarshal(raw, &before) != nil || json.Unmarshal(got, &after) != nil {
+			t.Fatalf("got %s for %s", got, raw)
+		}
+		if len(after.InputSchema.Properties) != len(before.InputSchema.Properties) {
+			t.Fatalf("got %s for %s, want as many parameters", got, raw)
+		}
+		call := make(map[string]int)
+		for name := range after.InputSchema.Properties {
+			if !taken.MatchString(name) {
+				t.Errorf("got the name %q", name)
+			}
+			call[name] = 1
+		}
+		given, _ := json.Marshal(call)
+		merged, err := a.Merge(given)
+		sent := make(map[string]int)
+		if err != nil || json.Unmarshal(merged, &sent) != nil {
+			t.Fatalf("got %s, %v", merged, err)
+		}
+		for name := range before.InputSchema.Properties {
+			if sent[name] != 1 || len(sent) != len(before.InputSchema.Properties) {
+				t.Errorf("the server gets %s of %s, want the parameters of %s", merged, given, raw)
+			}
+		}
+	})
+}
+
+// Whatever is given for a schema, what comes back is one of JSON Schema 2020-12, and comes back as it is.
+func FuzzLatest(f *testing.F) {
+	f.Add(`{"type":["array","x"],"items":[{"minimum":1,"exclusiveMinimum":true},7],"additionalItems":{"required":true},"enum":{}}`)
+	f.Add(`{"properties":{"items":{"items":[[]]}},"$defs":[],"allOf":[],"minLength":1e999,"maxLength":-0,"pattern":"a"}`)
+	f.Add(`{"exclusiveMaximum":false,"maximum":"1","dependentRequired":{"a":1},"not":[],"if":null,"$schema":"x"}`)
+	compiler := jsonschema.NewCompiler()
+	meta, err := compiler.Compile("https://json-schema.org/draft/2020-12/schema")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, schema string) {
+		raw := []byte(`{"name":"t","inputSchema":{"type":"object","properties":{"p":` + schema + `}}}`)
+		var m wire.Message
+		if !json.Valid(raw) || wire.Scan([]byte(`{"jsonrpc":"2.0","method":"m","params":`+string(raw)+`}`), &m) != nil {
+			t.Skip()
+		}
+		got, _ := reshape.Plain(raw, nil)
+		tool, err := jsonschema.UnmarshalJSON(bytes.NewReader(got))
+		if err != nil {
+			t.Fatalf("got %s for %s: %v", got, raw, err)
+		}
+		if again, _ := reshape.Plain(got, nil); string(again) != string(got) {
+			t.Errorf("%s becomes %s, and that %s", raw, got, again)
+		}
+		if err := meta.Validate(tool.(map[string]any)["inputSchema"]); err != nil {
+			t.Errorf("%s becomes %s: %v", raw, got, err)
+		}
+	})
+}
+
+func BenchmarkPlain(b *testing.B) {
+	raw := []byte(`{"name":"search_files","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{` +
+		`"path":{"type":"string","description":"Where to look"},"pattern":{"type":"string","minLength":1},"excludePatterns":{"type":"array","items":{"type":"string"},"default":[]},` +
+		`"how":{"anyOf":[{"type":"object","properties":{"deep":{"type":"integer","minimum":0}},"required":["deep"]},{"enum":["a","b"]}]}},"required":["path","pattern"],"additionalProperties":false}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		reshape.Plain(raw, nil)
+	}
+}

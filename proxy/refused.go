@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -119,7 +120,7 @@ func (in *inner) refusal(m *wire.Message) string {
 	}
 	misfit := ""
 	if in.arguments != nil {
-		misfit = signature.Misfit(schema, in.arguments)
+		misfit = signature.Misfit(schema, reshape.Shown(schema, in.arguments))
 	}
 	how := "it is called as " + signature.Name(in.tool) + signature.Of(schema)
 	switch {

@@ -61,6 +61,23 @@ func Plain(raw []byte, was *Arguments) ([]byte, *Arguments) {
 	return wire.Splice(nil, raw, wire.Edit{Span: schema, New: renaming(shown).schema(now, wire.Whole(now), true)}), a
 }
 
+// Shown gives arguments, a JSON object, by the names that a schema has after Plain: those that are given by the server's
+// own names and would get these in their place.
+func Shown(schema, arguments []byte) []byte {
+	names := parameters(schema, wire.Whole(schema))
+	var edits []wire.Edit
+	for key := range wire.Members(arguments, wire.Whole(arguments)) {
+		name, _ := wire.Unquote(arguments[key.Start:key.End])
+		if as := plain(name); !isPlain(name) && !slices.Contains(names, name) && slices.Contains(names, as) {
+			edits = append(edits, wire.Edit{Span: key, New: wire.AppendQuote(nil, as)})
+		}
+	}
+	if edits == nil {
+		return arguments
+	}
+	return wire.Splice(nil, arguments, edits...)
+}
+
 func isPlain(name string) bool {
 	return name != "" && len(name) <= longestName && plainRunes(name) == name
 }

@@ -40,6 +40,19 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", given, out, err, want)
 		}
 	}
+	var shown struct{ InputSchema json.RawMessage }
+	if err := json.Unmarshal(got, &shown); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{
+		`{"at<":1,"limit":2,"$top":3,"x[]":4}`: `{"at_lt":1,"limit":2,"top":3,"x[]":4}`,
+		`{"at_lt":1}`:                          `{"at_lt":1}`,
+		`{}`:                                   `{}`,
+	} {
+		if got := reshape.Shown(shown.InputSchema, []byte(given)); string(got) != want {
+			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
 	for _, raw := range []string{want, `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"a"}`, `{"name":"a","inputSchema":true}`,
 		`{"name":"a","inputSchema":{"properties":{"_id":{},"a.b-c":{}}}}`} {
 		if got, a := reshape.Plain([]byte(raw), nil); string(got) != raw || a != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -337,7 +338,7 @@ func toolArguments(ctx context.Context, e *opening.Environment, input []byte, ar
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.Check(object); err != nil {
+	if err := schema.Check(reshape.Shown(input, object)); err != nil {
 		var fault *argument.FaultError
 		if errors.As(err, &fault) && fault.Guessed {
 			if whole {

@@ -3,6 +3,7 @@ package reshape
 import (
 	"bytes"
 	"math"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,31 +16,36 @@ import (
 // interfaces of models refuse all tools of a request for one schema that is otherwise. What older drafts wrote in another
 // way is written in the new one, and a member that no draft has so is left out. A schema that is well keeps its bytes.
 func latest(raw []byte, in wire.Span) []byte {
-	var l latter
-	out := l.schema(raw, in)
-	if l.older && !strings.Contains(string(member(out, wire.Whole(out), "$schema")), "2020-12") {
+	var w rewriter
+	out := w.schema(raw, in)
+	if w.older && !strings.Contains(string(member(out, wire.Whole(out), "$schema")), "2020-12") {
 		out = without(out, "$schema") // which it is no longer of
 	}
 	return out
 }
 
 // take gives what becomes of a value, nil for one that is left out.
-type take func(l *latter, raw []byte, in wire.Span) []byte
+type take func(w *rewriter, raw []byte, in wire.Span) []byte
 
-// latter writes schemas anew and notes what it met.
-type latter struct {
+// rewriter writes schemas anew and notes what it met.
+type rewriter struct {
 	older bool // there was something that an older draft writes in another way
+	// root, if it is not nil, is the schema that references lead into, where parameters have the names in place of their
+	// own.
+	root  []byte
+	names renaming
+	work  int // how many more bytes are read for references
 }
 
 // draft has what becomes of the members of a schema. One that is not in it may be anything.
 var draft map[string]take
 
 func init() { // schemas have schemas in them
-	one, some, named := (*latter).schema, (*latter).some, (*latter).named
+	one, some, named := (*rewriter).schema, (*rewriter).some, (*rewriter).named
 	text, flag, digits := first(`"`), first("tf"), first(number)
 	draft = map[string]take{
 		"properties": named, "patternProperties": named, "$defs": named, "definitions": named, "dependentSchemas": named,
-		"dependencies": (*latter).dependencies, "dependentRequired": dependent,
+		"dependencies": (*rewriter).dependencies, "dependentRequired": dependent,
 		"items": one, "additionalProperties": one, "unevaluatedItems": one, "unevaluatedProperties": one, "contains": one,
 		"propertyNames": one, "contentSchema": one, "not": one, "if": one, "then": one, "else": one,
 		"allOf": some, "anyOf": some, "oneOf": some, "prefixItems": some,
@@ -47,7 +53,7 @@ func init() { // schemas have schemas in them
 		"minimum": digits, "maximum": digits, "exclusiveMinimum": digits, "exclusiveMaximum": digits, "multipleOf": positive,
 		"minLength": count, "maxLength": count, "minItems": count, "maxItems": count, "minProperties": count, "maxProperties": count,
 		"minContains": count, "maxContains": count,
-		"title": text, "description": text, "$comment": text, "$ref": text, "$schema": text, "$dynamicRef": text, "pattern": text,
+		"title": text, "description": text, "$comment": text, "$ref": reference, "$schema": text, "$dynamicRef": text, "pattern": text,
 		"format": text, "contentEncoding": text, "contentMediaType": text, "$id": fits(id), "$anchor": fits(anchor),
 		"$dynamicAnchor": fits(anchor),
 		"uniqueItems":    flag, "readOnly": flag, "writeOnly": flag, "deprecated": flag,
@@ -58,7 +64,7 @@ const number = "-0123456789"
 
 // first takes a value that begins with one of these characters.
 func first(of string) take {
-	return func(_ *latter, raw []byte, in wire.Span) []byte {
+	return func(_ *rewriter, raw []byte, in wire.Span) []byte {
 		if strings.IndexByte(of, raw[in.Start]) < 0 {
 			return nil
 		}
@@ -74,7 +80,7 @@ var (
 
 // fits takes a text of this form.
 func fits(form *regexp.Regexp) take {
-	return func(_ *latter, raw []byte, in wire.Span) []byte {
+	return func(_ *rewriter, raw []byte, in wire.Span) []byte {
 		if text, ok := wire.Unquote(raw[in.Start:in.End]); !ok || !form.MatchString(text) {
 			return nil
 		}
@@ -83,7 +89,7 @@ func fits(form *regexp.Regexp) take {
 }
 
 // count takes a whole number that is not negative, positive any that is more than 0.
-func count(_ *latter, raw []byte, in wire.Span) []byte {
+func count(_ *rewriter, raw []byte, in wire.Span) []byte {
 	n, err := strconv.ParseFloat(string(raw[in.Start:in.End]), 64)
 	if err != nil || n < 0 || n != math.Trunc(n) {
 		return nil
@@ -91,7 +97,7 @@ func count(_ *latter, raw []byte, in wire.Span) []byte {
 	return raw[in.Start:in.End]
 }
 
-func positive(_ *latter, raw []byte, in wire.Span) []byte {
+func positive(_ *rewriter, raw []byte, in wire.Span) []byte {
 	if n, err := strconv.ParseFloat(string(raw[in.Start:in.End]), 64); err != nil || n <= 0 {
 		return nil
 	}
@@ -99,13 +105,15 @@ func positive(_ *latter, raw []byte, in wire.Span) []byte {
 }
 
 // words takes an array of different texts, at least one.
-func words(l *latter, raw []byte, in wire.Span) []byte { return l.list(raw, in, different(first(`"`))) }
+func words(w *rewriter, raw []byte, in wire.Span) []byte {
+	return w.list(raw, in, different(first(`"`)))
+}
 
 // different takes each text once.
 func different(of take) take {
 	seen := make(map[string]bool)
-	return func(l *latter, raw []byte, in wire.Span) []byte {
-		value := of(l, raw, in)
+	return func(w *rewriter, raw []byte, in wire.Span) []byte {
+		value := of(w, raw, in)
 		text, _ := wire.Unquote(value)
 		if value == nil || seen[text] {
 			return nil
@@ -116,12 +124,12 @@ func different(of take) take {
 }
 
 // dependent takes an object of such arrays, which may be empty.
-func dependent(l *latter, raw []byte, in wire.Span) []byte {
-	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
+func dependent(w *rewriter, raw []byte, in wire.Span) []byte {
+	return w.members(raw, in, func(w *rewriter, raw []byte, in wire.Span) []byte {
 		if raw[in.Start] != '[' {
 			return nil
 		}
-		if some := words(l, raw, in); some != nil {
+		if some := words(w, raw, in); some != nil {
 			return some
 		}
 		return []byte("[]")
@@ -129,41 +137,41 @@ func dependent(l *latter, raw []byte, in wire.Span) []byte {
 }
 
 // dependencies takes what has been divided into dependentRequired and dependentSchemas.
-func (l *latter) dependencies(raw []byte, in wire.Span) []byte {
-	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
+func (w *rewriter) dependencies(raw []byte, in wire.Span) []byte {
+	return w.members(raw, in, func(w *rewriter, raw []byte, in wire.Span) []byte {
 		if raw[in.Start] == '[' {
-			return words(l, raw, in)
+			return words(w, raw, in)
 		}
-		return l.schema(raw, in)
+		return w.schema(raw, in)
 	})
 }
 
 // kinds takes a type, or an array of several.
-func kinds(l *latter, raw []byte, in wire.Span) []byte {
-	kind := func(_ *latter, raw []byte, in wire.Span) []byte {
+func kinds(w *rewriter, raw []byte, in wire.Span) []byte {
+	kind := func(_ *rewriter, raw []byte, in wire.Span) []byte {
 		if name, _ := wire.Unquote(raw[in.Start:in.End]); !slices.Contains([]string{"array", "boolean", "integer", "null", "number", "object", "string"}, name) {
 			return nil
 		}
 		return raw[in.Start:in.End]
 	}
 	if raw[in.Start] == '[' {
-		return l.list(raw, in, different(kind))
+		return w.list(raw, in, different(kind))
 	}
-	return kind(l, raw, in)
+	return kind(w, raw, in)
 }
 
 // some takes an array of schemas, at least one.
-func (l *latter) some(raw []byte, in wire.Span) []byte { return l.list(raw, in, (*latter).schema) }
+func (w *rewriter) some(raw []byte, in wire.Span) []byte { return w.list(raw, in, (*rewriter).schema) }
 
 // list takes an array of what is well in it, at least one; its own bytes where that is all.
-func (l *latter) list(raw []byte, in wire.Span, of take) []byte {
+func (w *rewriter) list(raw []byte, in wire.Span, of take) []byte {
 	if raw[in.Start] != '[' {
 		return nil
 	}
 	var out []byte // nil as long as all is as it was
 	end := in.Start + 1
 	for e := range wire.Elements(raw, in) {
-		value := of(l, raw, e)
+		value := of(w, raw, e)
 		if out == nil && isSame(value, raw, e) {
 			end = e.End
 			continue
@@ -185,9 +193,9 @@ func (l *latter) list(raw []byte, in wire.Span, of take) []byte {
 }
 
 // named takes an object of schemas.
-func (l *latter) named(raw []byte, in wire.Span) []byte {
-	return l.members(raw, in, func(l *latter, raw []byte, in wire.Span) []byte {
-		if value := l.schema(raw, in); value != nil {
+func (w *rewriter) named(raw []byte, in wire.Span) []byte {
+	return w.members(raw, in, func(w *rewriter, raw []byte, in wire.Span) []byte {
+		if value := w.schema(raw, in); value != nil {
 			return value
 		}
 		return []byte("{}")
@@ -195,14 +203,14 @@ func (l *latter) named(raw []byte, in wire.Span) []byte {
 }
 
 // members takes an object of what is well in it; its own bytes where that is all.
-func (l *latter) members(raw []byte, in wire.Span, of take) []byte {
+func (w *rewriter) members(raw []byte, in wire.Span, of take) []byte {
 	if raw[in.Start] != '{' {
 		return nil
 	}
 	var out []byte // as in list
 	end := in.Start + 1
 	for key, val := range wire.Members(raw, in) {
-		value := of(l, raw, val)
+		value := of(w, raw, val)
 		if out == nil && isSame(value, raw, val) {
 			end = val.End
 			continue
@@ -221,7 +229,7 @@ func (l *latter) members(raw []byte, in wire.Span, of take) []byte {
 }
 
 // schema takes a schema; nil for what is none.
-func (l *latter) schema(raw []byte, in wire.Span) []byte {
+func (w *rewriter) schema(raw []byte, in wire.Span) []byte {
 	switch raw[in.Start] {
 	case 't', 'f':
 		return raw[in.Start:in.End]
@@ -237,10 +245,10 @@ func (l *latter) schema(raw []byte, in wire.Span) []byte {
 		switch {
 		case (string(name) == "exclusiveMinimum" || string(name) == "exclusiveMaximum") && (value[0] == 't' || value[0] == 'f'),
 			string(name) == "items" && value[0] == '[':
-			l.older, tuple = true, tuple || string(name) == "items"
+			w.older, tuple = true, tuple || string(name) == "items"
 			value = nil
 		case of != nil:
-			value = of(l, raw, val)
+			value = of(w, raw, val)
 		}
 		if out == nil && isSame(value, raw, val) {
 			end = val.End
@@ -257,13 +265,79 @@ func (l *latter) schema(raw []byte, in wire.Span) []byte {
 	if out != nil {
 		given = append(out, '}')
 	}
-	if raw := raw[in.Start:in.End]; l.older {
+	if raw := raw[in.Start:in.End]; w.older {
 		given = exclusive(raw, given)
 		if tuple {
-			given = l.positions(raw, given)
+			given = w.positions(raw, given)
 		}
 	}
 	return itemized(given)
+}
+
+// resolved gives a schema whose references lead somewhere, and where they did before.
+func resolved(schema []byte, names renaming) []byte {
+	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+		return schema
+	}
+	w := rewriter{root: schema, names: names, work: mostWork}
+	return w.schema(schema, wire.Whole(schema))
+}
+
+// reference takes a reference that leads out of the schema, or to somewhere in it.
+func reference(w *rewriter, raw []byte, in wire.Span) []byte {
+	ref, ok := wire.Unquote(raw[in.Start:in.End])
+	way, isPointer := strings.CutPrefix(ref, "#/")
+	if !ok || w.root == nil || !isPointer {
+		return first(`"`)(w, raw, in)
+	}
+	path, changed := strings.Split(way, "/"), false
+	before, to := wire.Span{}, wire.Whole(w.root)
+	for i, token := range path {
+		if w.work -= to.End - to.Start; w.work < 0 {
+			return raw[in.Start:in.End]
+		}
+		name := unescaped(token)
+		next := child(w.root, to, name)
+		if !next.Present() && i > 0 && path[i-1] == "items" { // which were elements by their positions
+			if next = child(w.root, at(w.root, before, "prefixItems"), name); next.Present() {
+				path[i-1], changed = "prefixItems", true
+			}
+		}
+		if as := w.names[name]; !next.Present() && i == 1 && path[0] == "properties" && as != "" {
+			next = child(w.root, to, as)
+			path[i], changed = as, true
+		}
+		if before, to = to, next; !to.Present() {
+			return nil
+		}
+	}
+	if !changed {
+		return raw[in.Start:in.End]
+	}
+	return wire.AppendQuote(nil, "#/"+strings.Join(path, "/"))
+}
+
+// unescaped gives a name in a JSON pointer that is a fragment of a URI.
+func unescaped(token string) string {
+	if plain, err := url.PathUnescape(token); err == nil {
+		token = plain
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+// child is where a member or an element stands.
+func child(raw []byte, in wire.Span, name string) wire.Span {
+	if !in.Present() || raw[in.Start] != '[' {
+		return at(raw, in, name)
+	}
+	n, err := strconv.Atoi(name)
+	for e := range wire.Elements(raw, in) {
+		if n == 0 && err == nil {
+			return e
+		}
+		n--
+	}
+	return wire.Span{}
 }
 
 // exclusive writes the bounds of a schema of draft 4, where one says of another that it is excluded, in its new form.
@@ -278,32 +352,24 @@ func exclusive(old, now []byte) []byte {
 	return now
 }
 
-// positions writes the schemas of elements by their positions, which items were before draft 2020-12, in the new form,
-// and in items what holds for any of them: some clients read no other.
-func (l *latter) positions(old, now []byte) []byte {
-	all := l.some(old, at(old, wire.Whole(old), "items"))
+// positions writes the schemas of elements by their positions, which items were before draft 2020-12, in the new form.
+func (w *rewriter) positions(old, now []byte) []byte {
+	all := w.some(old, at(old, wire.Whole(old), "items"))
 	now = without(now, "additionalItems")
-	rest := member(old, wire.Whole(old), "additionalItems")
-	switch {
-	case all == nil:
+	if all == nil {
 		return now
-	case rest == nil || rest[0] == 't':
-		rest = []byte("{}")
-	case rest[0] == 'f':
-		if member(now, wire.Whole(now), "maxItems") == nil {
-			n := 0
-			for range wire.Elements(all, wire.Whole(all)) {
-				n++
-			}
-			now = with(now, "maxItems", strconv.AppendInt(nil, int64(n), 10))
+	}
+	rest := []byte("{}")
+	switch more := at(old, wire.Whole(old), "additionalItems"); {
+	case !more.Present():
+	case old[more.Start] == '{':
+		rest = w.schema(old, more)
+	case old[more.Start] == 'f' && member(now, wire.Whole(now), "maxItems") == nil:
+		n := 0
+		for range wire.Elements(all, wire.Whole(all)) {
+			n++
 		}
-		rest = wire.NewObject(nil).Raw("anyOf", all).End()
-	default:
-		more := l.schema(rest, wire.Whole(rest))
-		if more == nil {
-			more = []byte("{}")
-		}
-		rest = wire.NewObject(nil).Raw("anyOf", append(append(all[:len(all)-1:len(all)-1], ','), append(more, ']')...)).End()
+		now = with(now, "maxItems", strconv.AppendInt(nil, int64(n), 10))
 	}
 	return with(with(now, "prefixItems", all), "items", rest)
 }

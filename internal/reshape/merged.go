@@ -31,22 +31,29 @@ func compositions() []string {
 // each of them, and its description says which go together. The interfaces of models refuse all tools of a request for
 // one schema that is made of others, and some clients leave the tool out; only revision 2026-07-28 takes any schema of
 // an object (SEP-2106). What the server takes does not change.
-func Merged(definition []byte) []wire.Edit {
+// One of more than room bytes becomes that of any arguments.
+func Merged(definition []byte, room int) []wire.Edit {
 	in := at(definition, wire.Whole(definition), "inputSchema")
-	if !IsComposed(definition, in) {
+	switch {
+	case !IsComposed(definition, in):
 		return nil
+	case in.End-in.Start > room:
+		return []wire.Edit{{Span: in, New: []byte(`{"type":"object"}`)}}
 	}
 	return []wire.Edit{{Span: in, New: merged(definition, in)}}
 }
 
 // merged gives the schema at in as one.
 func merged(definition []byte, in wire.Span) []byte {
-	m := merger{raw: definition, root: in, left: mostSchemas, parts: make(map[string][][]byte)}
-	m.own = at(definition, in, "properties")
+	m := merger{raw: definition, root: in, left: mostSchemas, work: mostWork, own: make(map[string][]byte), parts: make(map[string][][]byte)}
+	own := at(definition, in, "properties")
+	for key, val := range wire.Members(definition, own) {
+		m.own[string(nameOf(definition, key))] = definition[val.Start:val.End]
+	}
 	required := m.take(in)
 	out := wire.NewObject(nil)
 	for key, val := range wire.Members(definition, in) {
-		name, _ := wire.Unquote(definition[key.Start:key.End])
+		name := string(nameOf(definition, key))
 		if name != "properties" && name != "required" && name != "description" && !slices.Contains(compositions(), name) {
 			out = wire.AppendMember(out, definition[key.Start:key.End], definition[val.Start:val.End])
 		}
@@ -59,50 +66,66 @@ func merged(definition []byte, in wire.Span) []byte {
 	if len(required) > 0 {
 		out = out.Raw("required", wire.MustEncode(required))
 	}
-	return out.End()
+	return resolved(out.End(), nil)
 }
 
-// mostSchemas is how many schemas are looked at for one tool, mostSaid the bytes of a sentence on what goes together.
+// mostSchemas is how many schemas are looked at for one tool, mostWays how many alternatives and parameters of each are
+// told, mostSaid in how many bytes, and mostWork how many bytes of a schema are read for the references in it.
 const (
 	mostSchemas = 1000
+	mostWays    = 16
 	mostSaid    = 500
+	mostWork    = 32 << 20
 )
 
 // merger collects what is said of the properties of one object.
 type merger struct {
 	raw   []byte
 	root  wire.Span
-	own   wire.Span           // the properties of the schema itself, which are said in full
+	own   map[string][]byte   // the properties of the schema itself, which says them best
 	left  int                 // how many more schemas are looked at
+	work  int                 // how many more bytes are read for references
 	names []string            // of the properties, in the order in which they were found
 	parts map[string][][]byte // their schemas
 	said  []string            // what goes together
 }
 
+// names is a set of names that keeps their order.
+type names struct {
+	all []string
+	has map[string]bool
+}
+
+func (n *names) add(more []string) {
+	for _, name := range more {
+		if !n.has[name] {
+			if n.has == nil {
+				n.has = make(map[string]bool)
+			}
+			n.has[name] = true
+			n.all = append(n.all, name)
+		}
+	}
+}
+
 // take collects the properties of a schema and gives the names of those that it requires.
-func (m *merger) take(in wire.Span) (required []string) {
+func (m *merger) take(in wire.Span) []string {
 	if m.left--; m.left < 0 || !isObject(m.raw, in) {
 		return nil
 	}
-	need := func(names []string) {
-		for _, name := range names {
-			if !slices.Contains(required, name) {
-				required = append(required, name)
-			}
-		}
-	}
+	var required names
 	var choices []wire.Span
 	for key, val := range wire.Members(m.raw, in) {
-		switch name, _ := wire.Unquote(m.raw[key.Start:key.End]); name {
+		switch string(nameOf(m.raw, key)) {
 		case "properties":
 			m.note(val)
 		case "required":
-			need(m.texts(val))
+			required.add(m.texts(val))
 		case "$ref":
-			need(m.take(m.target(val)))
+			required.add(m.take(m.target(val)))
 		case "allOf":
 			for e := range wire.Elements(m.raw, val) {
-				need(m.take(e))
+				required.add(m.take(e))
 			}
 		case "anyOf", "oneOf":
 			choices = append(choices, val)
@@ -111,36 +134,40 @@ func (m *merger) take(in wire.Span) (required []string) {
 		}
 	}
 	for _, val := range choices {
-		need(m.choose(val, required))
+		required.add(m.choose(val, required.has))
 	}
-	return required
+	return required.all
 }
 
 // choose collects the properties of alternatives, says what each requires beyond what is required anyway, and gives
 // what all require.
-func (m *merger) choose(of wire.Span, anyway []string) (common []string) {
+func (m *merger) choose(of wire.Span, anyway map[string]bool) (common []string) {
 	var ways []string
 	first := true
 	for e := range wire.Elements(m.raw, of) {
-		needs := m.take(e)
+		var needs names
+		needs.add(m.take(e))
 		if first {
-			common = needs
+			common, first = needs.all, false
 		} else {
-			common = slices.DeleteFunc(slices.Clone(common), func(name string) bool { return !slices.Contains(needs, name) })
+			common = slices.DeleteFunc(slices.Clone(common), func(name string) bool { return !needs.has[name] })
 		}
-		first = false
+		if len(ways) > mostWays || len(needs.all) > mostWays {
+			ways = append(ways, "")
+			continue
+		}
 		var way []string
-		for _, name := range needs {
+		for _, name := range needs.all {
 			if value := member(m.raw, at(m.raw, at(m.raw, e, "properties"), name), "const"); value != nil {
 				way = append(way, name+" "+string(value))
-			} else if !slices.Contains(anyway, name) {
+			} else if !anyway[name] {
 				way = append(way, name)
 			}
 		}
 		ways = append(ways, strings.Join(way, " and "))
 	}
 	said := "Give " + strings.Join(ways, ", or ") + "."
-	if len(ways) > 1 && !slices.Contains(ways, "") && len(said) <= mostSaid && !slices.Contains(m.said, said) {
+	if len(ways) > 1 && !slices.Contains(ways, "") && len(said) <= mostSaid && len(m.said) < mostWays && !slices.Contains(m.said, said) {
 		m.said = append(m.said, said)
 	}
 	return common
@@ -152,14 +179,13 @@ func (m *merger) note(in wire.Span) {
 		return
 	}
 	for key, val := range wire.Members(m.raw, in) {
-		name, _ := wire.Unquote(m.raw[key.Start:key.End])
-		parts, schema := m.parts[name], m.raw[val.Start:val.End]
+		name, schema := string(nameOf(m.raw, key)), m.raw[val.Start:val.End]
+		parts := m.parts[name]
 		switch {
 		case parts == nil:
 			m.names = append(m.names, name)
-		case in != m.own && isObject(m.raw, m.own) && member(m.raw, m.own, name) != nil: // which says it better
-			continue
-		case slices.ContainsFunc(parts, func(other []byte) bool { return bytes.Equal(other, schema) }):
+		case m.own[name] != nil || len(parts) == mostWays,
+			slices.ContainsFunc(parts, func(other []byte) bool { return bytes.Equal(other, schema) }):
 			continue
 		}
 		m.parts[name] = append(parts, schema)
@@ -171,7 +197,7 @@ func (m *merger) properties() []byte {
 	out := wire.NewObject(nil)
 	for _, name := range m.names {
 		schema := m.parts[name][0]
-		if own := member(m.raw, m.own, name); own != nil {
+		if own := m.own[name]; own != nil {
 			schema = own
 		} else if all := m.parts[name]; len(all) > 1 {
 			schema = wire.NewObject(nil).Raw("anyOf", append(append([]byte{'['}, bytes.Join(all, []byte{','})...), ']')).End()
@@ -198,13 +224,12 @@ func (m *merger) target(in wire.Span) wire.Span {
 	if !within {
 		return wire.Span{}
 	}
-	path := strings.Split(way, "/")
-	for i := range path {
-		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
-	}
 	to := m.root
-	for _, name := range path {
-		to = at(m.raw, to, name)
+	for token := range strings.SplitSeq(way, "/") {
+		if m.work -= to.End - to.Start; m.work < 0 {
+			return wire.Span{}
+		}
+		to = child(m.raw, to, unescaped(token))
 	}
 	return to
 }

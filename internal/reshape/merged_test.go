@@ -3,7 +3,10 @@ package reshape_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -26,7 +29,7 @@ func TestMerged(t *testing.T) {
 			`{"type":"object","description":"Does it. Give do \"make\" and text, or do \"drop\" and id.","properties":{"do":{"anyOf":[{"const":"make"},{"const":"drop"}]},"text":{"type":"string"},"id":{"type":"integer"}},"required":["do"]}`,
 			[]string{`{"do":"make","text":"x"}`, `{"do":"drop","id":1,"text":"x"}`}},
 		{"references", `{"$ref":"#/$defs/all","$defs":{"a/b":{"properties":{"a":{}},"required":["a"]},"all":{"allOf":[{"$ref":"#/$defs/a~1b"},{"properties":{"c":{"$ref":"#/$defs/a~1b"}}},{"$ref":"#/$defs/all"},{"$ref":"#/no"},{"$ref":"http://x"}]}},"type":"object"}`,
-			`{"$defs":{"a/b":{"properties":{"a":{}},"required":["a"]},"all":{"allOf":[{"$ref":"#/$defs/a~1b"},{"properties":{"c":{"$ref":"#/$defs/a~1b"}}},{"$ref":"#/$defs/all"},{"$ref":"#/no"},{"$ref":"http://x"}]}},"type":"object","properties":{"a":{},"c":{"$ref":"#/$defs/a~1b"}},"required":["a"]}`, nil},
+			`{"$defs":{"a/b":{"properties":{"a":{}},"required":["a"]},"all":{"allOf":[{"$ref":"#/$defs/a~1b"},{"properties":{"c":{"$ref":"#/$defs/a~1b"}}},{"$ref":"#/$defs/all"},{},{"$ref":"http://x"}]}},"type":"object","properties":{"a":{},"c":{"$ref":"#/$defs/a~1b"}},"required":["a"]}`, nil},
 		{"a condition", `{"type":"object","properties":{"mode":{"enum":["s","l"]},"n":{"maximum":9}},"if":{"properties":{"mode":{"const":"s"}}},"then":{"properties":{"n":{"maximum":1},"why":{}}},"else":{"required":["n"]}}`,
 			`{"type":"object","properties":{"mode":{"enum":["s","l"]},"n":{"maximum":9},"why":{}}}`, []string{`{"mode":"s","n":1,"why":0}`, `{"mode":"l","n":9}`}},
 		{"what its own properties say", `{"type":"object","anyOf":[{"properties":{"k":{"const":1}},"required":["k"]},true,{"required":"k"}],"properties":{"k":{"enum":[1,2]}}}`,
@@ -37,7 +40,7 @@ func TestMerged(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			definition := []byte(`{"name":"t","inputSchema":` + tt.schema + `,"outputSchema":{"anyOf":[]}}`)
-			edits := reshape.Merged(definition)
+			edits := reshape.Merged(definition, 1<<30)
 			in, _ := wire.FindPath(definition, wire.Whole(definition), "inputSchema")
 			if (edits == nil) != (tt.want == "") || reshape.IsComposed(definition, in) != (tt.want != "") {
 				t.Fatalf("got the edits %v", edits)
@@ -81,15 +84,37 @@ func judge(t *testing.T, schema, value string) error {
 	return s.Validate(of)
 }
 
-// However a schema refers to itself, it is done soon.
-func TestMergedEnds(t *testing.T) {
-	for _, schema := range []string{
-		`{"type":"object","allOf":[{"$ref":"#"},{"$ref":"#"}]}`,
-		`{"type":"object","$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"properties":{"x":{}}}]}}}`,
+// However large a schema is, and however it refers to itself, it is done soon and becomes not much larger.
+func TestHostileSchemas(t *testing.T) {
+	many := func(n int, of string) string { return strings.TrimSuffix(strings.Repeat(of+",", n), ",") }
+	var numbered, required, refs strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&numbered, `"p[%d]":{"items":[{}]},`, i)
+		fmt.Fprintf(&required, `"p[%d]",`, i)
+		fmt.Fprintf(&refs, `"r%d":{"$ref":"#/properties/p[%d]/items/0"},`, i, i)
+	}
+	p, r := strings.TrimSuffix(numbered.String(), ","), strings.TrimSuffix(required.String(), ",")
+	for name, schema := range map[string]string{
+		"itself":     `{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`,
+		"each other": `{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"properties":{"x":{}}}]}}}`,
+		"deep":       strings.Repeat(`{"type":"array","additionalItems":false,"items":[`, 150) + `{}` + strings.Repeat(`]}`, 150),
+		"wide":       `{"properties":{` + p + `},"required":[` + r + `],"anyOf":[{"required":[` + r + `]},{"required":[` + r + `],"properties":{` + p + `}}]}`,
+		"references": `{"properties":{` + refs.String() + p + `},"anyOf":[` + many(30_000, `{"$ref":"#/properties/r29999"}`) + `]}`,
+		"choices":    `{"anyOf":[` + many(50_000, `{"properties":{"a":{"const":1}},"required":["a","b"]}`) + `]}`,
 	} {
-		definition := []byte(`{"inputSchema":` + schema + `}`)
-		if got := wire.Splice(nil, definition, reshape.Merged(definition)...); !json.Valid(got) || len(got) > 1000 {
-			t.Errorf("got %d bytes for %s", len(got), schema)
-		}
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			given := []byte(`{"inputSchema":` + schema + `}`)
+			got, _ := reshape.Plain(given, nil, 1<<30)
+			got = wire.Splice(nil, got, reshape.Merged(got, 1<<30)...)
+			if !json.Valid(got) || len(got) > 4*len(given)+1000 {
+				t.Errorf("got %d bytes for %d", len(got), len(given))
+			}
+			if took := time.Since(began); took > time.Minute { // it is a second, or hours
+				t.Errorf("it took %v", took)
+			} else {
+				t.Log(took, len(given), len(got))
+			}
+		})
 	}
 }

@@ -17,14 +17,15 @@ const longestName = 64
 // them. The input schema is one of JSON Schema 2020-12, see latest. The names of parameters have at most 64 characters of
 // [A-Za-z0-9_.-]: one such as "filter[id]" or "StartTime<" is replaced. The description of a renamed parameter says what
 // its server calls it, and calls may use either name. was is what becomes of the tool's arguments already. What needs no
-// change comes back as it is.
-func Plain(raw []byte, was *Arguments) ([]byte, *Arguments) {
+// change comes back as it is. In a schema of more than room bytes that is made of others, see Merged, only the names of its
+// own parameters are looked at.
+func Plain(raw []byte, was *Arguments, room int) ([]byte, *Arguments) {
 	schema := at(raw, wire.Whole(raw), "inputSchema")
 	if !schema.Present() || raw[schema.Start] != '{' {
 		return raw, was
 	}
 	now := latest(raw, schema)
-	if whole := wire.Whole(now); IsComposed(now, whole) {
+	if whole := wire.Whole(now); len(now) <= room && IsComposed(now, whole) {
 		// A parameter has one name in all that holds for it.
 		if one := merged(now, whole); slices.ContainsFunc(parameters(one, wire.Whole(one)), func(name string) bool { return !isPlain(name) }) {
 			now = one
@@ -46,7 +47,7 @@ func Plain(raw []byte, was *Arguments) ([]byte, *Arguments) {
 		used[as], shown[name] = true, as
 	}
 	if len(shown) == 0 {
-		if bytes.Equal(now, raw[schema.Start:schema.End]) {
+		if now = resolved(now, nil); bytes.Equal(now, raw[schema.Start:schema.End]) {
 			return raw, was
 		}
 		return wire.Splice(nil, raw, wire.Edit{Span: schema, New: now}), was
@@ -58,7 +59,8 @@ func Plain(raw []byte, was *Arguments) ([]byte, *Arguments) {
 	for own, as := range shown {
 		a.own[as] = own
 	}
-	return wire.Splice(nil, raw, wire.Edit{Span: schema, New: renaming(shown).schema(now, wire.Whole(now), true)}), a
+	now = resolved(renaming(shown).schema(now, wire.Whole(now), true), shown)
+	return wire.Splice(nil, raw, wire.Edit{Span: schema, New: now}), a
 }
 
 // Shown gives arguments, a JSON object, by the names that a schema has after Plain: those that are given by the server's

@@ -3,6 +3,7 @@ package reshape_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestPlain(t *testing.T) {
 		`"at_lt":{"description":"(the server's name for it: at<)"},"at_gt":{"description":"(the server's name for it: at>)"},"at":{},` +
 		`"argument":{"description":"(the server's name for it: 口座)","type":"object","properties":{"a b":{}}},` +
 		`"top":{"description":"(the server's name for it: $top)","type":"integer"},"n":{"description":"(the server's name for it: né)"}},"required":["limit","filter_id_2"]}}`
-	got, a := reshape.Plain([]byte(raw), nil)
+	got, a := reshape.Plain([]byte(raw), nil, 1<<30)
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -55,7 +56,7 @@ func TestPlain(t *testing.T) {
 	}
 	for _, raw := range []string{want, `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"a"}`, `{"name":"a","inputSchema":true}`,
 		`{"name":"a","inputSchema":{"properties":{"_id":{},"a.b-c":{}}}}`} {
-		if got, a := reshape.Plain([]byte(raw), nil); string(got) != raw || a != nil {
+		if got, a := reshape.Plain([]byte(raw), nil, 1<<30); string(got) != raw || a != nil {
 			t.Errorf("got %s and %v for %s, want no change", got, a, raw)
 		}
 	}
@@ -70,8 +71,8 @@ func TestLatest(t *testing.T) {
 		{`{"exclusiveMinimum":true}`, `{}`},
 		{`{"exclusiveMinimum":3,"minLength":2.0}`, `{"exclusiveMinimum":3,"minLength":2.0}`},
 		{`{"type":"array","items":[{"type":"string"},{"type":"number","required":true}]}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":{}}`},
-		{`{"items":[{"type":"string"}],"additionalItems":false}`, `{"maxItems":1,"prefixItems":[{"type":"string"}],"items":{"anyOf":[{"type":"string"}]}}`},
-		{`{"items":[true],"additionalItems":{"type":"any"},"maxItems":"7"}`, `{"prefixItems":[true],"items":{"anyOf":[true,{}]}}`},
+		{`{"items":[{"type":"string"}],"additionalItems":false}`, `{"maxItems":1,"prefixItems":[{"type":"string"}],"items":{}}`},
+		{`{"items":[true],"additionalItems":{"type":"any"},"maxItems":"7"}`, `{"prefixItems":[true],"items":{}}`},
 		{`{"items":[]}`, `{}`},
 		{`{"type":"any","enum":"a","default":[],"x":[],"required":[],"properties":{"type":{"type":["int","string"]},"a":7,"b":true},"anyOf":[{"allOf":{}},1]}`,
 			`{"default":[],"x":[],"properties":{"type":{"type":["string"]},"a":{},"b":true},"anyOf":[{}]}`},
@@ -80,6 +81,10 @@ func TestLatest(t *testing.T) {
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"items":[{}]}}}`, `{"properties":{"a":{"prefixItems":[{}],"items":{}}}}`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"type":"array"}}}`, `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"type":"array","items":{}}}}`},
 		{`{"$schema":"https://json-schema.org/draft/2020-12/schema","minimum":0,"exclusiveMinimum":true}`, `{"$schema":"https://json-schema.org/draft/2020-12/schema","exclusiveMinimum":0}`},
+		{`{"items":[{"type":"object"}],"additionalItems":{"$ref":"#/properties/p/items/0"}}`,
+			`{"prefixItems":[{"type":"object"}],"items":{"$ref":"#/properties/p/prefixItems/0"}}`},
+		{`{"anyOf":[{"$ref":"#/properties/p/anyOf/1"},{"$ref":"#/$defs/gone"},{"$ref":"#"},{"$ref":"http://x/y"},{"$ref":"#name"},{"$ref":"#/properties/p/anyOf/9"}],"default":{"$ref":"#/gone"}}`,
+			`{"anyOf":[{"$ref":"#/properties/p/anyOf/1"},{},{"$ref":"#"},{"$ref":"http://x/y"},{"$ref":"#name"},{}],"default":{"$ref":"#/gone"}}`},
 	} {
 		// Where properties are, nothing but the schema is judged.
 		raw := func(schema string) string {
@@ -89,12 +94,24 @@ func TestLatest(t *testing.T) {
 		if strings.Contains(tt.is, "$schema") {
 			in, want = `{"inputSchema":`+tt.is+`}`, `{"inputSchema":`+tt.want+`}`
 		}
-		got, a := reshape.Plain([]byte(in), nil)
+		got, a := reshape.Plain([]byte(in), nil, 1<<30)
 		if string(got) != want || a != nil {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
-		if again, _ := reshape.Plain(got, nil); string(again) != string(got) {
+		if again, _ := reshape.Plain(got, nil, 1<<30); string(again) != string(got) {
 			t.Errorf("%s becomes %s, and that %s", in, got, again)
+		}
+	}
+}
+
+// A reference to a parameter leads to it by the name that it has.
+func TestPlainReferences(t *testing.T) {
+	got, _ := reshape.Plain([]byte(`{"name":"t","inputSchema":{"type":"object","properties":{"a[]":{"type":"array","items":{"type":"string"}},"a/b":{},`+
+		`"c":{"$ref":"#/properties/a[]/items"},"d":{"$ref":"#/properties/a~1b"},"e":{"$ref":"#/properties/a%5B%5D"},"f":{"properties":{"a[]":{"$ref":"#/properties/f/properties/a[]"}}}}}}`), nil, 1<<30)
+	for _, want := range []string{`"c":{"$ref":"#/properties/a/items"}`, `"d":{"$ref":"#/properties/a_b"}`, `"e":{"$ref":"#/properties/a"}`,
+		`{"a[]":{"$ref":"#/properties/f/properties/a[]"}}`} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("got %s, want %s in it", got, want)
 		}
 	}
 }
@@ -103,7 +120,7 @@ func TestLatest(t *testing.T) {
 func TestPlainByARule(t *testing.T) {
 	r := reshape.Rule{Defaults: []reshape.Argument{{Name: "filter[id]", Value: json.RawMessage(`"mine"`)}}, Hidden: []string{"$token"}}
 	shown, a, unknown := r.Definition([]byte(`{"name":"list","inputSchema":{"type":"object","properties":{"filter[id]":{},"$token":{}}}}`))
-	shown, a = reshape.Plain(shown, a)
+	shown, a = reshape.Plain(shown, a, 1<<30)
 	if strings.Contains(string(shown), "token") || !strings.Contains(string(shown), `"filter_id":{`) || unknown != nil {
 		t.Errorf("got %s, unknown %q", shown, unknown)
 	}
@@ -135,7 +152,7 @@ func FuzzPlain(f *testing.F) {
 		var before, after struct {
 			InputSchema struct{ Properties map[string]json.RawMessage }
 		}
-		got, a := reshape.Plain(raw, nil)
+		got, a := reshape.Plain(raw, nil, 1<<30)
 		if json.Unmarshal(raw, &before) != nil || json.Unmarshal(got, &after) != nil {
 			t.Fatalf("got %s for %s", got, raw)
 		}
@@ -173,22 +190,33 @@ func FuzzLatest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, schema string) {
-		raw := []byte(`{"name":"t","inputSchema":{"type":"object","properties":{"p":` + schema + `}}}`)
-		var m wire.Message
-		if !json.Valid(raw) || wire.Scan([]byte(`{"jsonrpc":"2.0","method":"m","params":`+string(raw)+`}`), &m) != nil {
-			t.Skip()
-		}
-		got, _ := reshape.Plain(raw, nil)
+	check := func(t *testing.T, given, got []byte) {
+		t.Helper()
 		tool, err := jsonschema.UnmarshalJSON(bytes.NewReader(got))
 		if err != nil {
-			t.Fatalf("got %s for %s: %v", got, raw, err)
+			t.Fatalf("got %s for %s: %v", got, given, err)
 		}
-		if again, _ := reshape.Plain(got, nil); string(again) != string(got) {
-			t.Errorf("%s becomes %s, and that %s", raw, got, again)
+		if again, _ := reshape.Plain(got, nil, 1<<30); string(again) != string(got) {
+			t.Errorf("%s becomes %s, and that %s", given, got, again)
 		}
 		if err := meta.Validate(tool.(map[string]any)["inputSchema"]); err != nil {
-			t.Errorf("%s becomes %s: %v", raw, got, err)
+			t.Errorf("%s becomes %s: %v", given, got, err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, schema string) {
+		for _, form := range []string{`{"type":"object","properties":{"p":%s}}`, `{"type":"object","anyOf":[%s]}`} {
+			raw := fmt.Appendf(nil, `{"name":"t","inputSchema":`+form+`}`, schema)
+			var m wire.Message
+			if !json.Valid(raw) || wire.Scan([]byte(`{"jsonrpc":"2.0","method":"m","params":`+string(raw)+`}`), &m) != nil {
+				t.Skip()
+			}
+			got, _ := reshape.Plain(raw, nil, 1<<30)
+			check(t, raw, got)
+			one := wire.Splice(nil, got, reshape.Merged(got, 1<<30)...)
+			check(t, got, one)
+			if in, _ := wire.FindPath(one, wire.Whole(one), "inputSchema"); reshape.IsComposed(one, in) {
+				t.Errorf("%s becomes %s", got, one)
+			}
 		}
 	})
 }
@@ -199,6 +227,6 @@ func BenchmarkPlain(b *testing.B) {
 		`"how":{"anyOf":[{"type":"object","properties":{"deep":{"type":"integer","minimum":0}},"required":["deep"]},{"enum":["a","b"]}]}},"required":["path","pattern"],"additionalProperties":false}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		reshape.Plain(raw, nil)
+		reshape.Plain(raw, nil, 1<<30)
 	}
 }

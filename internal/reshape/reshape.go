@@ -159,29 +159,29 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	case given[0] != '{':
 		return nil, ErrNoObject
 	}
-	var names []string
-	for key := range wire.Members(given, wire.Whole(given)) {
-		name, _ := wire.Unquote(given[key.Start:key.End])
-		names = append(names, name)
+	theirs := make(map[string]bool) // what is given by a name of the server's counts
+	if a.own != nil {
+		for key := range wire.Members(given, wire.Whole(given)) {
+			theirs[string(nameOf(given, key))] = true
+		}
 	}
-	out, i, changed := []byte{'{'}, 0, false
-	var sent []string
+	out, changed := []byte{'{'}, false
+	sent := make(map[string]bool)
 	for key, val := range wire.Members(given, wire.Whole(given)) {
-		name, token := names[i], given[key.Start:key.End]
-		i++
+		name, token := string(nameOf(given, key)), given[key.Start:key.End]
 		own, renamed := a.own[name]
-		if !renamed && a.hides(name) || renamed && slices.Contains(names, own) { // which is given as well
+		if !renamed && a.hides(name) || renamed && theirs[own] {
 			changed = true
 			continue
 		}
 		if renamed {
 			name, token, changed = own, wire.AppendQuote(nil, own), true
 		}
-		sent = append(sent, name)
+		sent[name] = true
 		out = wire.AppendMember(out, token, given[val.Start:val.End])
 	}
 	for _, d := range a.defaults {
-		if !slices.Contains(sent, d.Name) {
+		if !sent[d.Name] {
 			out = wire.AppendMember(out, wire.AppendQuote(nil, d.Name), d.Value)
 			changed = true
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -230,8 +229,8 @@ func (st *stock) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, 
 			} else if legacy && it.AnyOutput {
 				edits = append(edits, eras.OutputToLegacy(it.Raw)...)
 			}
-			if legacy && it.Composed {
-				edits = append(edits, reshape.Merged(it.Raw)...)
+			if legacy {
+				edits = append(edits, it.ToLegacy...)
 			}
 			edits = append(edits, p.PageEdits(it.Server, it.Raw, wire.Whole(it.Raw))...)
 			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })

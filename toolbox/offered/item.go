@@ -76,8 +76,8 @@ type Item struct {
 	KeySpan wire.Span
 	// AnyOutput says that the output schema of a tool is not said to be of an object, see eras.OutputToLegacy.
 	AnyOutput bool
-	// Composed says that the input schema of a tool is made of others, see reshape.Merged.
-	Composed bool
+	// ToLegacy makes the input schema of a tool one that legacy clients take, see reshape.Merged.
+	ToLegacy []wire.Edit
 	mended   bool      // the server gave it otherwise, see mended
 	as       *reshaped // it is offered otherwise than the server has it; nil if it is not
 }
@@ -85,8 +85,7 @@ type Item struct {
 // newItem copies an entry of a list; it reports false for one that has no name.
 func newItem(raw []byte, kind Kind) (Item, bool) {
 	_, key := kind.Method()
-	var out [1]wire.Span
-	var schemas [2]wire.Span
+	var out, schema [1]wire.Span
 	given := bytes.Clone(raw)
 	raw = mended(given, kind)
 	if raw == nil || wire.Find(raw, wire.Whole(raw), []string{key}, out[:]) != nil || !out[0].Present() {
@@ -97,9 +96,8 @@ func newItem(raw []byte, kind Kind) (Item, bool) {
 		return Item{}, false
 	}
 	it := Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: !isSame(raw, given, wire.Whole(given))}
-	if kind == Tools && wire.Find(raw, wire.Whole(raw), []string{"inputSchema", "outputSchema"}, schemas[:]) == nil {
-		it.Composed = reshape.IsComposed(raw, schemas[0])
-		it.AnyOutput = schemas[1].Present() && !saysObject(raw, schemas[1])
+	if kind == Tools && wire.Find(raw, wire.Whole(raw), []string{"outputSchema"}, schema[:]) == nil && schema[0].Present() {
+		it.AnyOutput = !saysObject(raw, schema[0])
 	}
 	return it, true
 }

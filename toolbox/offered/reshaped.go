@@ -34,22 +34,35 @@ func reshapedBy(tools []Item, rules []config.Tool) (shown []Item, notes []string
 	return plain(shown), notes
 }
 
-// plain gives tools with names of parameters that models can be given; tools itself where all have them.
+// mostComposed is how many bytes of input schemas that are made of others are merged for a list, since it takes time.
+const mostComposed = 1 << 20
+
+// plain gives tools as models can be given them; tools itself where all are like that.
 func plain(tools []Item) []Item {
-	shown := tools
+	shown, room := tools, mostComposed
 	for i := range tools {
 		it := &tools[i]
-		raw, arguments := reshape.Plain(it.Raw, it.Arguments())
-		if isSame(raw, it.Raw, wire.Whole(it.Raw)) {
+		raw, arguments := reshape.Plain(it.Raw, it.Arguments(), room)
+		toLegacy := reshape.Merged(raw, room)
+		if isSame(raw, it.Raw, wire.Whole(it.Raw)) && toLegacy == nil {
 			continue
 		}
-		if as, ok := newItem(raw, Tools); ok {
-			if &shown[0] == &tools[0] {
-				shown = slices.Clone(tools)
-			}
-			as.mended, as.as = it.mended, &reshaped{it.Token(), arguments}
-			shown[i] = as
+		as, ok := newItem(raw, Tools)
+		if !ok {
+			continue
 		}
+		if &shown[0] == &tools[0] {
+			shown = slices.Clone(tools)
+		}
+		if toLegacy != nil {
+			as.ToLegacy = toLegacy
+			room = max(room-len(raw), 0)
+		}
+		as.mended, as.as = it.mended, it.as
+		if !isSame(raw, it.Raw, wire.Whole(it.Raw)) {
+			as.as = &reshaped{it.Token(), arguments}
+		}
+		shown[i] = as
 	}
 	return shown
 }

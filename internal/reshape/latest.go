@@ -104,9 +104,15 @@ func positive(_ *rewriter, raw []byte, in wire.Span) []byte {
 	return raw[in.Start:in.End]
 }
 
-// words takes an array of different texts, at least one.
+// words takes an array of different texts, if only an empty one.
 func words(w *rewriter, raw []byte, in wire.Span) []byte {
-	return w.list(raw, in, different(first(`"`)))
+	if some := w.list(raw, in, different(first(`"`))); some != nil || raw[in.Start] != '[' {
+		return some
+	}
+	for range wire.Elements(raw, in) {
+		return []byte("[]")
+	}
+	return raw[in.Start:in.End]
 }
 
 // different takes each text once.
@@ -123,18 +129,8 @@ func different(of take) take {
 	}
 }
 
-// dependent takes an object of such arrays, which may be empty.
-func dependent(w *rewriter, raw []byte, in wire.Span) []byte {
-	return w.members(raw, in, func(w *rewriter, raw []byte, in wire.Span) []byte {
-		if raw[in.Start] != '[' {
-			return nil
-		}
-		if some := words(w, raw, in); some != nil {
-			return some
-		}
-		return []byte("[]")
-	})
-}
+// dependent takes an object of such arrays.
+func dependent(w *rewriter, raw []byte, in wire.Span) []byte { return w.members(raw, in, words) }
 
 // dependencies takes what has been divided into dependentRequired and dependentSchemas.
 func (w *rewriter) dependencies(raw []byte, in wire.Span) []byte {

@@ -30,8 +30,8 @@ func compositions() []string {
 // Merged gives the edits that make one schema of a tool's input schema that is made of others: it takes the arguments of
 // each of them, and its description says which go together. The interfaces of models refuse all tools of a request for
 // one schema that is made of others, and some clients leave the tool out; only revision 2026-07-28 takes any schema of
-// an object (SEP-2106). What the server takes does not change.
-// One of more than room bytes becomes that of any arguments.
+// an object (SEP-2106). What the server takes does not change. A schema of more than room bytes becomes that of any
+// arguments.
 func Merged(definition []byte, room int) []wire.Edit {
 	in := at(definition, wire.Whole(definition), "inputSchema")
 	switch {

@@ -98,5 +98,5 @@ func lastTools(s *Server, seen listings) []offered.Item {
 	if e == nil {
 		return nil
 	}
-	return offered.Kept(e.Lists[string(Tools)], Tools, account.Lists)
+	return offered.Shown(offered.Kept(e.Lists[string(Tools)], Tools, account.Lists))
 }

@@ -34,7 +34,8 @@ type rewriter struct {
 	// own.
 	root  []byte
 	names renaming
-	work  int // how many more bytes are read for references
+	refs  map[string][]byte // what became of references
+	work  int               // how many more bytes are read to follow them
 }
 
 // draft has what becomes of the members of a schema. One that is not in it may be anything.
@@ -106,13 +107,8 @@ func positive(_ *rewriter, raw []byte, in wire.Span) []byte {
 
 // words takes an array of different texts, if only an empty one.
 func words(w *rewriter, raw []byte, in wire.Span) []byte {
-	if some := w.list(raw, in, different(first(`"`))); some != nil || raw[in.Start] != '[' {
-		return some
-	}
-	for range wire.Elements(raw, in) {
-		return []byte("[]")
-	}
-	return raw[in.Start:in.End]
+	text := different(first(`"`))
+	return wire.MapElements(raw, in, func(e wire.Span) []byte { return text(w, raw, e) })
 }
 
 // different takes each text once.
@@ -159,33 +155,13 @@ func kinds(w *rewriter, raw []byte, in wire.Span) []byte {
 // some takes an array of schemas, at least one.
 func (w *rewriter) some(raw []byte, in wire.Span) []byte { return w.list(raw, in, (*rewriter).schema) }
 
-// list takes an array of what is well in it, at least one; its own bytes where that is all.
+// list takes an array of what is well in it, at least one.
 func (w *rewriter) list(raw []byte, in wire.Span, of take) []byte {
-	if raw[in.Start] != '[' {
-		return nil
+	out := wire.MapElements(raw, in, func(e wire.Span) []byte { return of(w, raw, e) })
+	for range wire.Elements(out, wire.Whole(out)) {
+		return out
 	}
-	var out []byte // nil as long as all is as it was
-	end := in.Start + 1
-	for e := range wire.Elements(raw, in) {
-		value := of(w, raw, e)
-		if out == nil && isSame(value, raw, e) {
-			end = e.End
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(raw[in.Start:end])
-		}
-		if value != nil {
-			out = append(wire.Comma(out), value...)
-		}
-	}
-	switch {
-	case out == nil && end > in.Start+1:
-		return raw[in.Start:in.End]
-	case len(out) <= 1:
-		return nil
-	}
-	return append(out, ']')
+	return nil
 }
 
 // named takes an object of schemas.
@@ -198,76 +174,42 @@ func (w *rewriter) named(raw []byte, in wire.Span) []byte {
 	})
 }
 
-// members takes an object of what is well in it; its own bytes where that is all.
+// members takes an object of what is well in it.
 func (w *rewriter) members(raw []byte, in wire.Span, of take) []byte {
-	if raw[in.Start] != '{' {
-		return nil
-	}
-	var out []byte // as in list
-	end := in.Start + 1
-	for key, val := range wire.Members(raw, in) {
-		value := of(w, raw, val)
-		if out == nil && isSame(value, raw, val) {
-			end = val.End
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(raw[in.Start:end])
-		}
-		if value != nil {
-			out = wire.AppendMember(out, raw[key.Start:key.End], value)
-		}
-	}
-	if out == nil {
-		return raw[in.Start:in.End]
-	}
-	return append(out, '}')
+	return wire.MapMembers(raw, in, func(_ []byte, val wire.Span) []byte { return of(w, raw, val) })
 }
 
 // schema takes a schema; nil for what is none.
 func (w *rewriter) schema(raw []byte, in wire.Span) []byte {
-	switch raw[in.Start] {
-	case 't', 'f':
+	if raw[in.Start] == 't' || raw[in.Start] == 'f' {
 		return raw[in.Start:in.End]
-	case '{':
-	default:
+	}
+	older, tuple := false, false
+	now := wire.MapMembers(raw, in, func(key []byte, val wire.Span) []byte {
+		name, value := nameOf(key), raw[val.Start:val.End]
+		switch of := draft[string(name)]; {
+		case (string(name) == "exclusiveMinimum" || string(name) == "exclusiveMaximum") && (value[0] == 't' || value[0] == 'f'):
+			older = true
+			return nil
+		case string(name) == "items" && value[0] == '[':
+			older, tuple = true, true
+			return nil
+		case of != nil:
+			return of(w, raw, val)
+		}
+		return value
+	})
+	if now == nil {
 		return nil
 	}
-	var out []byte // as in list
-	end, tuple := in.Start+1, false
-	for key, val := range wire.Members(raw, in) {
-		name := nameOf(raw, key)
-		of, value := draft[string(name)], raw[val.Start:val.End]
-		switch {
-		case (string(name) == "exclusiveMinimum" || string(name) == "exclusiveMaximum") && (value[0] == 't' || value[0] == 'f'),
-			string(name) == "items" && value[0] == '[':
-			w.older, tuple = true, tuple || string(name) == "items"
-			value = nil
-		case of != nil:
-			value = of(w, raw, val)
-		}
-		if out == nil && isSame(value, raw, val) {
-			end = val.End
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(raw[in.Start:end])
-		}
-		if value != nil {
-			out = wire.AppendMember(out, raw[key.Start:key.End], value)
+	if older {
+		w.older = true
+		old := raw[in.Start:in.End]
+		if now = exclusive(old, now); tuple {
+			now = w.positions(old, now)
 		}
 	}
-	given := raw[in.Start:in.End]
-	if out != nil {
-		given = append(out, '}')
-	}
-	if raw := raw[in.Start:in.End]; w.older {
-		given = exclusive(raw, given)
-		if tuple {
-			given = w.positions(raw, given)
-		}
-	}
-	return itemized(given)
+	return itemized(now)
 }
 
 // resolved gives a schema whose references lead somewhere, and where they did before.
@@ -275,42 +217,53 @@ func resolved(schema []byte, names renaming) []byte {
 	if !bytes.Contains(schema, []byte(`"$ref"`)) {
 		return schema
 	}
-	w := rewriter{root: schema, names: names, work: mostWork}
+	w := rewriter{root: schema, names: names, refs: make(map[string][]byte), work: mostWork}
 	return w.schema(schema, wire.Whole(schema))
 }
 
 // reference takes a reference that leads out of the schema, or to somewhere in it.
 func reference(w *rewriter, raw []byte, in wire.Span) []byte {
-	ref, ok := wire.Unquote(raw[in.Start:in.End])
-	way, isPointer := strings.CutPrefix(ref, "#/")
-	if !ok || w.root == nil || !isPointer {
+	value := raw[in.Start:in.End]
+	ref, ok := wire.Unquote(value)
+	if !ok || w.root == nil || !strings.HasPrefix(ref, "#/") {
 		return first(`"`)(w, raw, in)
 	}
-	path, changed := strings.Split(way, "/"), false
-	before, to := wire.Span{}, wire.Whole(w.root)
-	for i, token := range path {
-		if w.work -= to.End - to.Start; w.work < 0 {
-			return raw[in.Start:in.End]
+	now, known := w.refs[ref]
+	if !known {
+		if now = w.follow(ref); w.work >= 0 {
+			w.refs[ref] = now
 		}
-		name := unescaped(token)
+	}
+	if string(now) == string(value) {
+		return value
+	}
+	return now
+}
+
+// follow gives what a reference into the schema is now; nil if it leads nowhere.
+func (w *rewriter) follow(ref string) []byte {
+	path := strings.Split(ref, "/")
+	before, to := wire.Span{}, wire.Whole(w.root)
+	for i := 1; i < len(path); i++ {
+		if w.work -= to.End - to.Start; w.work < 0 {
+			return wire.AppendQuote(nil, ref)
+		}
+		name := unescaped(path[i])
 		next := child(w.root, to, name)
-		if !next.Present() && i > 0 && path[i-1] == "items" { // which were elements by their positions
+		if !next.Present() && path[i-1] == "items" { // which were elements by their positions
 			if next = child(w.root, at(w.root, before, "prefixItems"), name); next.Present() {
-				path[i-1], changed = "prefixItems", true
+				path[i-1] = "prefixItems"
 			}
 		}
-		if as := w.names[name]; !next.Present() && i == 1 && path[0] == "properties" && as != "" {
+		if as := w.names[name]; !next.Present() && i == 2 && path[1] == "properties" && as != "" {
 			next = child(w.root, to, as)
-			path[i], changed = as, true
+			path[i] = as
 		}
 		if before, to = to, next; !to.Present() {
 			return nil
 		}
 	}
-	if !changed {
-		return raw[in.Start:in.End]
-	}
-	return wire.AppendQuote(nil, "#/"+strings.Join(path, "/"))
+	return wire.AppendQuote(nil, strings.Join(path, "/"))
 }
 
 // unescaped gives a name in a JSON pointer that is a fragment of a URI.
@@ -390,20 +343,19 @@ func with(object []byte, name string, value []byte) []byte {
 }
 
 func without(object []byte, name string) []byte {
-	out := []byte{'{'}
-	for key, val := range wire.Members(object, wire.Whole(object)) {
-		if string(nameOf(object, key)) != name {
-			out = wire.AppendMember(out, object[key.Start:key.End], object[val.Start:val.End])
+	return wire.MapMembers(object, wire.Whole(object), func(key []byte, val wire.Span) []byte {
+		if string(nameOf(key)) == name {
+			return nil
 		}
-	}
-	return append(out, '}')
+		return object[val.Start:val.End]
+	})
 }
 
 // at is where the value of a member stands in the object at in, whatever else is there that is called almost like it.
 func at(raw []byte, in wire.Span, name string) (value wire.Span) {
 	if in.Present() && raw[in.Start] == '{' {
 		for key, val := range wire.Members(raw, in) {
-			if string(nameOf(raw, key)) == name {
+			if string(nameOf(raw[key.Start:key.End])) == name {
 				value = val
 			}
 		}
@@ -418,16 +370,11 @@ func member(raw []byte, in wire.Span, name string) []byte {
 	return nil
 }
 
-// isSame reports whether a value is what stands at in.
-func isSame(value, raw []byte, in wire.Span) bool {
-	return len(value) == in.End-in.Start && &value[0] == &raw[in.Start]
-}
-
-// nameOf gives the name of a member.
-func nameOf(raw []byte, key wire.Span) []byte {
-	if name := raw[key.Start+1 : key.End-1]; bytes.IndexByte(name, '\\') < 0 {
+// nameOf gives the name of a member by its token.
+func nameOf(token []byte) []byte {
+	if name := token[1 : len(token)-1]; bytes.IndexByte(name, '\\') < 0 {
 		return name
 	}
-	name, _ := wire.Unquote(raw[key.Start:key.End])
+	name, _ := wire.Unquote(token)
 	return []byte(name)
 }

@@ -8,13 +8,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// IsComposed reports whether the schema at in is made of others, see Merged.
-func IsComposed(raw []byte, in wire.Span) bool {
-	if isObject(raw, in) {
-		for key := range wire.Members(raw, in) {
-			if slices.Contains(compositions(), string(nameOf(raw, key))) {
-				return true
-			}
+// isComposed reports whether a schema is made of others.
+func isComposed(schema []byte) bool {
+	for key := range wire.Members(schema, wire.Whole(schema)) {
+		if slices.Contains(compositions(), string(nameOf(schema[key.Start:key.End]))) {
+			return true
 		}
 	}
 	return false
@@ -27,38 +25,29 @@ func compositions() []string {
 	return []string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 }
 
-// Merged gives the edits that make one schema of a tool's input schema that is made of others: it takes the arguments of
-// each of them, and its description says which go together. The interfaces of models refuse all tools of a request for
-// one schema that is made of others, and some clients leave the tool out; only revision 2026-07-28 takes any schema of
-// an object (SEP-2106). What the server takes does not change. A schema of more than room bytes becomes that of any
-// arguments.
-func Merged(definition []byte, room int) []wire.Edit {
-	in := at(definition, wire.Whole(definition), "inputSchema")
-	switch {
-	case !IsComposed(definition, in):
-		return nil
-	case in.End-in.Start > room:
-		return []wire.Edit{{Span: in, New: []byte(`{"type":"object"}`)}}
-	}
-	return []wire.Edit{{Span: in, New: merged(definition, in)}}
-}
+// mostComposed is how long a schema that is made of others may be, in bytes, for the others to be looked at.
+const mostComposed = 128 << 10
 
-// merged gives the schema at in as one.
-func merged(definition []byte, in wire.Span) []byte {
-	m := merger{raw: definition, root: in, left: mostSchemas, work: mostWork, own: make(map[string][]byte), parts: make(map[string][][]byte)}
-	own := at(definition, in, "properties")
-	for key, val := range wire.Members(definition, own) {
-		m.own[string(nameOf(definition, key))] = definition[val.Start:val.End]
+// merged makes one schema of an input schema that is made of others: it takes the arguments of each of them, and its
+// description says which go together. A schema that is too long becomes that of any arguments.
+func merged(schema []byte) []byte {
+	if len(schema) > mostComposed {
+		return []byte(`{"type":"object"}`)
 	}
-	required := m.take(in)
+	whole := wire.Whole(schema)
+	m := merger{raw: schema, work: mostWork, own: make(map[string][]byte), parts: make(map[string][][]byte), taken: make(map[int][]string), refs: make(map[string]wire.Span)}
+	for key, val := range wire.Members(schema, at(schema, whole, "properties")) {
+		m.own[string(nameOf(schema[key.Start:key.End]))] = schema[val.Start:val.End]
+	}
+	required := m.take(whole)
 	out := wire.NewObject(nil)
-	for key, val := range wire.Members(definition, in) {
-		name := string(nameOf(definition, key))
+	for key, val := range wire.Members(schema, whole) {
+		name := string(nameOf(schema[key.Start:key.End]))
 		if name != "properties" && name != "required" && name != "description" && !slices.Contains(compositions(), name) {
-			out = wire.AppendMember(out, definition[key.Start:key.End], definition[val.Start:val.End])
+			out = wire.AppendMember(out, schema[key.Start:key.End], schema[val.Start:val.End])
 		}
 	}
-	said, _ := wire.Unquote(member(definition, in, "description"))
+	said, _ := wire.Unquote(member(schema, whole, "description"))
 	if said = strings.TrimSpace(strings.Join(append([]string{said}, m.said...), " ")); said != "" {
 		out = out.Text("description", said)
 	}
@@ -69,25 +58,24 @@ func merged(definition []byte, in wire.Span) []byte {
 	return resolved(out.End(), nil)
 }
 
-// mostSchemas is how many schemas are looked at for one tool, mostWays how many alternatives and parameters of each are
-// told, mostSaid in how many bytes, and mostWork how many bytes of a schema are read for the references in it.
+// mostWays is how many alternatives, and parameters of each, are told, mostSaid in how many bytes, and mostWork how many
+// bytes are read to follow references.
 const (
-	mostSchemas = 1000
-	mostWays    = 16
-	mostSaid    = 500
-	mostWork    = 32 << 20
+	mostWays = 16
+	mostSaid = 500
+	mostWork = 8 << 20
 )
 
 // merger collects what is said of the properties of one object.
 type merger struct {
 	raw   []byte
-	root  wire.Span
-	own   map[string][]byte   // the properties of the schema itself, which says them best
-	left  int                 // how many more schemas are looked at
-	work  int                 // how many more bytes are read for references
-	names []string            // of the properties, in the order in which they were found
-	parts map[string][][]byte // their schemas
-	said  []string            // what goes together
+	own   map[string][]byte    // the properties of the schema itself, which says them best
+	taken map[int][]string     // what the schemas require whose properties were collected, by where they begin
+	refs  map[string]wire.Span // where references lead
+	work  int                  // how many more bytes are read to follow references
+	names []string             // of the properties, in the order in which they were found
+	parts map[string][][]byte  // their schemas
+	said  []string             // what goes together
 }
 
 // names is a set of names that keeps their order.
@@ -110,13 +98,14 @@ func (n *names) add(more []string) {
 
 // take collects the properties of a schema and gives the names of those that it requires.
 func (m *merger) take(in wire.Span) []string {
-	if m.left--; m.left < 0 || !isObject(m.raw, in) {
-		return nil
+	if known, ok := m.taken[in.Start]; ok || !isObject(m.raw, in) {
+		return known
 	}
+	m.taken[in.Start] = nil // as far as it is of itself
 	var required names
 	var choices []wire.Span
 	for key, val := range wire.Members(m.raw, in) {
-		switch string(nameOf(m.raw, key)) {
+		switch string(nameOf(m.raw[key.Start:key.End])) {
 		case "properties":
 			m.note(val)
 		case "required":
@@ -136,6 +125,7 @@ func (m *merger) take(in wire.Span) []string {
 	for _, val := range choices {
 		required.add(m.choose(val, required.has))
 	}
+	m.taken[in.Start] = required.all
 	return required.all
 }
 
@@ -179,7 +169,7 @@ func (m *merger) note(in wire.Span) {
 		return
 	}
 	for key, val := range wire.Members(m.raw, in) {
-		name, schema := string(nameOf(m.raw, key)), m.raw[val.Start:val.End]
+		name, schema := string(nameOf(m.raw[key.Start:key.End])), m.raw[val.Start:val.End]
 		parts := m.parts[name]
 		switch {
 		case parts == nil:
@@ -221,15 +211,17 @@ func (m *merger) texts(in wire.Span) (all []string) {
 func (m *merger) target(in wire.Span) wire.Span {
 	ref, _ := wire.Unquote(m.raw[in.Start:in.End])
 	way, within := strings.CutPrefix(ref, "#/")
-	if !within {
-		return wire.Span{}
+	to, known := m.refs[ref]
+	if known || !within {
+		return to
 	}
-	to := m.root
+	to = wire.Whole(m.raw)
 	for token := range strings.SplitSeq(way, "/") {
 		if m.work -= to.End - to.Start; m.work < 0 {
 			return wire.Span{}
 		}
 		to = child(m.raw, to, unescaped(token))
 	}
+	m.refs[ref] = to
 	return to
 }

@@ -1,7 +1,6 @@
 package reshape
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,60 +12,92 @@ import (
 // longestName is how many characters the interfaces of models take in the name of a parameter.
 const longestName = 64
 
+// Form is how a tool is offered.
+type Form struct {
+	Raw []byte // its definition
+	// ToLegacy makes the input schema one of the revisions before 2026-07-28; nil where it is one.
+	ToLegacy  []wire.Edit
+	Arguments *Arguments // what becomes of its arguments
+}
+
 // Plain gives a tool's definition as the interfaces of models take it, which refuse all tools of a request for one of
 // them. The input schema is one of JSON Schema 2020-12, see latest. The names of parameters have at most 64 characters of
 // [A-Za-z0-9_.-]: one such as "filter[id]" or "StartTime<" is replaced. The description of a renamed parameter says what
-// its server calls it, and calls may use either name. was is what becomes of the tool's arguments already. What needs no
-// change comes back as it is. In a schema of more than room bytes that is made of others, see Merged, only the names of its
-// own parameters are looked at.
-func Plain(raw []byte, was *Arguments, room int) ([]byte, *Arguments) {
-	schema := at(raw, wire.Whole(raw), "inputSchema")
-	if !schema.Present() || raw[schema.Start] != '{' {
-		return raw, was
+// its server calls it, and calls may use either name. A schema that is made of others becomes one schema, see merged, but
+// only for the revisions before 2026-07-28: that one takes any schema of an object (SEP-2106). was is what becomes of the
+// tool's arguments already. What needs no change comes back as it is.
+func Plain(raw []byte, was *Arguments) Form {
+	in := at(raw, wire.Whole(raw), "inputSchema")
+	if !isObject(raw, in) {
+		return Form{Raw: raw, Arguments: was}
 	}
-	now := latest(raw, schema)
-	if whole := wire.Whole(now); len(now) <= room && IsComposed(now, whole) {
-		// A parameter has one name in all that holds for it.
-		if one := merged(now, whole); slices.ContainsFunc(parameters(one, wire.Whole(one)), func(name string) bool { return !isPlain(name) }) {
-			now = one
+	schema := latest(raw, in)
+	var one []byte
+	if isComposed(schema) {
+		one = merged(schema)
+		if slices.ContainsFunc(parameters(one), func(name string) bool { return !isPlain(name) }) {
+			schema, one = one, nil // a parameter has one name in all that holds for it
 		}
 	}
-	names := parameters(now, wire.Whole(now))
-	used, shown := make(map[string]bool, len(names)), make(map[string]string)
+	shown := renames(schema)
+	form := Form{Raw: raw, Arguments: shown.arguments(was)}
+	if shown != nil {
+		schema = shown.schema(schema, wire.Whole(schema), true)
+	}
+	if schema = resolved(schema, shown); !wire.IsSame(schema, raw, in) {
+		form.Raw = wire.Splice(nil, raw, wire.Edit{Span: in, New: schema})
+	}
+	if one != nil {
+		form.ToLegacy = []wire.Edit{{Span: at(form.Raw, wire.Whole(form.Raw), "inputSchema"), New: one}}
+	}
+	return form
+}
+
+// renames gives other names to the parameters of a schema that need them.
+func renames(schema []byte) renaming {
+	names := parameters(schema)
+	used, last := make(map[string]bool, len(names)), make(map[string]int)
 	for _, name := range names {
 		used[name] = true
 	}
+	var shown renaming
 	for _, name := range names {
-		if shown[name] != "" || isPlain(name) {
+		if isPlain(name) || shown[name] != "" {
 			continue
 		}
-		as := plain(name)
-		for n := 2; used[as]; n++ {
-			as = fmt.Sprintf("%s_%d", plain(name), n)
+		base := plain(name)
+		as := base
+		for used[as] {
+			last[base] = max(last[base], 1) + 1
+			as = fmt.Sprintf("%s_%d", base, last[base])
+		}
+		if shown == nil {
+			shown = make(renaming)
 		}
 		used[as], shown[name] = true, as
 	}
-	if len(shown) == 0 {
-		if now = resolved(now, nil); bytes.Equal(now, raw[schema.Start:schema.End]) {
-			return raw, was
-		}
-		return wire.Splice(nil, raw, wire.Edit{Span: schema, New: now}), was
+	return shown
+}
+
+// arguments gives what becomes of the arguments that are given by the names that are shown.
+func (r renaming) arguments(was *Arguments) *Arguments {
+	if r == nil {
+		return was
 	}
-	a := &Arguments{own: make(map[string]string, len(shown))}
+	a := &Arguments{own: make(map[string]string, len(r))}
 	if was != nil {
 		a.defaults, a.hidden, a.shown = was.defaults, was.hidden, was.shown
 	}
-	for own, as := range shown {
+	for own, as := range r {
 		a.own[as] = own
 	}
-	now = resolved(renaming(shown).schema(now, wire.Whole(now), true), shown)
-	return wire.Splice(nil, raw, wire.Edit{Span: schema, New: now}), a
+	return a
 }
 
 // Shown gives arguments, a JSON object, by the names that a schema has after Plain: those that are given by the server's
 // own names and would get these in their place.
 func Shown(schema, arguments []byte) []byte {
-	names := parameters(schema, wire.Whole(schema))
+	names := parameters(schema)
 	var edits []wire.Edit
 	for key := range wire.Members(arguments, wire.Whole(arguments)) {
 		name, _ := wire.Unquote(arguments[key.Start:key.End])
@@ -122,13 +153,12 @@ func plainRunes(name string) string {
 // renaming gives parameters, by the name that their server has for them, other names.
 type renaming map[string]string
 
-// token gives the name of a parameter that stands at in as it is shown.
-func (r renaming) token(raw []byte, in wire.Span) []byte {
-	name, _ := wire.Unquote(raw[in.Start:in.End])
-	if as := r[name]; as != "" {
+// token gives the token of a parameter's name as it is shown.
+func (r renaming) token(own []byte) []byte {
+	if as := r[string(nameOf(own))]; as != "" {
 		return wire.AppendQuote(nil, as)
 	}
-	return raw[in.Start:in.End]
+	return own
 }
 
 // schema gives the schema of the arguments, or of a part of what holds for them, with the names that are shown.
@@ -136,41 +166,36 @@ func (r renaming) schema(raw []byte, in wire.Span, explained bool) []byte {
 	if raw[in.Start] != '{' {
 		return raw[in.Start:in.End]
 	}
-	part := func(raw []byte, in wire.Span) []byte { return r.schema(raw, in, false) }
-	out := []byte{'{'}
-	for key, val := range wire.Members(raw, in) {
-		value := raw[val.Start:val.End]
-		switch name, _ := wire.Unquote(raw[key.Start:key.End]); name {
+	words := func(in wire.Span) []byte {
+		return wire.MapElements(raw, in, func(e wire.Span) []byte { return r.token(raw[e.Start:e.End]) })
+	}
+	return wire.MapMembers(raw, in, func(key []byte, val wire.Span) []byte {
+		switch string(nameOf(key)) {
 		case "properties":
-			value = r.object(raw, val, func(raw []byte, in wire.Span) []byte { return raw[in.Start:in.End] }, explained)
+			return r.object(raw, val, func(val wire.Span) []byte { return raw[val.Start:val.End] }, explained)
 		case "required":
-			value = elements(raw, val, r.token)
+			return words(val)
 		case "dependentRequired", "dependentSchemas", "dependencies":
-			value = r.object(raw, val, func(raw []byte, in wire.Span) []byte {
-				if raw[in.Start] == '[' {
-					return elements(raw, in, r.token)
+			return r.object(raw, val, func(val wire.Span) []byte {
+				if raw[val.Start] == '[' {
+					return words(val)
 				}
-				return part(raw, in)
+				return r.schema(raw, val, false)
 			}, false)
 		}
-		out = wire.AppendMember(out, raw[key.Start:key.End], value)
-	}
-	return append(out, '}')
+		return raw[val.Start:val.End]
+	})
 }
 
 // object gives an object whose members are called like parameters.
-func (r renaming) object(raw []byte, in wire.Span, value func([]byte, wire.Span) []byte, explained bool) []byte {
-	if raw[in.Start] != '{' {
-		return raw[in.Start:in.End]
-	}
+func (r renaming) object(raw []byte, in wire.Span, value func(wire.Span) []byte, explained bool) []byte {
 	out := []byte{'{'}
 	for key, val := range wire.Members(raw, in) {
-		member := value(raw, val)
-		own, _ := wire.Unquote(raw[key.Start:key.End])
-		if explained && r[own] != "" {
+		token, member := raw[key.Start:key.End], value(val)
+		if own := string(nameOf(token)); explained && r[own] != "" {
 			member = explain(member, own)
 		}
-		out = wire.AppendMember(out, r.token(raw, key), member)
+		out = wire.AppendMember(out, r.token(token), member)
 	}
 	return append(out, '}')
 }
@@ -193,16 +218,4 @@ func explain(schema []byte, own string) []byte {
 		head = wire.AppendMember(head, schema[key.Start:key.End], schema[val.Start:val.End])
 	}
 	return append(head, '}')
-}
-
-// elements gives an array of what becomes of its elements.
-func elements(raw []byte, in wire.Span, of func([]byte, wire.Span) []byte) []byte {
-	if raw[in.Start] != '[' {
-		return raw[in.Start:in.End]
-	}
-	out := []byte{'['}
-	for e := range wire.Elements(raw, in) {
-		out = append(wire.Comma(out), of(raw, e)...)
-	}
-	return append(out, ']')
 }

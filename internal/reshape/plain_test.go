@@ -26,7 +26,8 @@ func TestPlain(t *testing.T) {
 		`"at_lt":{"description":"(the server's name for it: at<)"},"at_gt":{"description":"(the server's name for it: at>)"},"at":{},` +
 		`"argument":{"description":"(the server's name for it: 口座)","type":"object","properties":{"a b":{}}},` +
 		`"top":{"description":"(the server's name for it: $top)","type":"integer"},"n":{"description":"(the server's name for it: né)"}},"required":["limit","filter_id_2"]}}`
-	got, a := reshape.Plain([]byte(raw), nil, 1<<30)
+	form := reshape.Plain([]byte(raw), nil)
+	got, a := form.Raw, form.Arguments
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -56,8 +57,8 @@ func TestPlain(t *testing.T) {
 	}
 	for _, raw := range []string{want, `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"a"}`, `{"name":"a","inputSchema":true}`,
 		`{"name":"a","inputSchema":{"properties":{"_id":{},"a.b-c":{}}}}`} {
-		if got, a := reshape.Plain([]byte(raw), nil, 1<<30); string(got) != raw || a != nil {
-			t.Errorf("got %s and %v for %s, want no change", got, a, raw)
+		if got := reshape.Plain([]byte(raw), nil); string(got.Raw) != raw || got.Arguments != nil {
+			t.Errorf("got %+v for %s, want no change", got, raw)
 		}
 	}
 }
@@ -95,11 +96,11 @@ func TestLatest(t *testing.T) {
 		if strings.Contains(tt.is, "$schema") {
 			in, want = `{"inputSchema":`+tt.is+`}`, `{"inputSchema":`+tt.want+`}`
 		}
-		got, a := reshape.Plain([]byte(in), nil, 1<<30)
-		if string(got) != want || a != nil {
+		got := reshape.Plain([]byte(in), nil).Raw
+		if string(got) != want {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
-		if again, _ := reshape.Plain(got, nil, 1<<30); string(again) != string(got) {
+		if again := reshape.Plain(got, nil).Raw; string(again) != string(got) {
 			t.Errorf("%s becomes %s, and that %s", in, got, again)
 		}
 	}
@@ -107,8 +108,8 @@ func TestLatest(t *testing.T) {
 
 // A reference to a parameter leads to it by the name that it has.
 func TestPlainReferences(t *testing.T) {
-	got, _ := reshape.Plain([]byte(`{"name":"t","inputSchema":{"type":"object","properties":{"a[]":{"type":"array","items":{"type":"string"}},"a/b":{},`+
-		`"c":{"$ref":"#/properties/a[]/items"},"d":{"$ref":"#/properties/a~1b"},"e":{"$ref":"#/properties/a%5B%5D"},"f":{"properties":{"a[]":{"$ref":"#/properties/f/properties/a[]"}}}}}}`), nil, 1<<30)
+	got := reshape.Plain([]byte(`{"name":"t","inputSchema":{"type":"object","properties":{"a[]":{"type":"array","items":{"type":"string"}},"a/b":{},`+
+		`"c":{"$ref":"#/properties/a[]/items"},"d":{"$ref":"#/properties/a~1b"},"e":{"$ref":"#/properties/a%5B%5D"},"f":{"properties":{"a[]":{"$ref":"#/properties/f/properties/a[]"}}}}}}`), nil).Raw
 	for _, want := range []string{`"c":{"$ref":"#/properties/a/items"}`, `"d":{"$ref":"#/properties/a_b"}`, `"e":{"$ref":"#/properties/a"}`,
 		`{"a[]":{"$ref":"#/properties/f/properties/a[]"}}`} {
 		if !strings.Contains(string(got), want) {
@@ -121,7 +122,8 @@ func TestPlainReferences(t *testing.T) {
 func TestPlainByARule(t *testing.T) {
 	r := reshape.Rule{Defaults: []reshape.Argument{{Name: "filter[id]", Value: json.RawMessage(`"mine"`)}}, Hidden: []string{"$token"}}
 	shown, a, unknown := r.Definition([]byte(`{"name":"list","inputSchema":{"type":"object","properties":{"filter[id]":{},"$token":{}}}}`))
-	shown, a = reshape.Plain(shown, a, 1<<30)
+	form := reshape.Plain(shown, a)
+	shown, a = form.Raw, form.Arguments
 	if strings.Contains(string(shown), "token") || !strings.Contains(string(shown), `"filter_id":{`) || unknown != nil {
 		t.Errorf("got %s, unknown %q", shown, unknown)
 	}
@@ -153,7 +155,8 @@ func FuzzPlain(f *testing.F) {
 		var before, after struct {
 			InputSchema struct{ Properties map[string]json.RawMessage }
 		}
-		got, a := reshape.Plain(raw, nil, 1<<30)
+		form := reshape.Plain(raw, nil)
+		got, a := form.Raw, form.Arguments
 		if json.Unmarshal(raw, &before) != nil || json.Unmarshal(got, &after) != nil {
 			t.Fatalf("got %s for %s", got, raw)
 		}
@@ -197,7 +200,7 @@ func FuzzLatest(f *testing.F) {
 		if err != nil {
 			t.Fatalf("got %s for %s: %v", got, given, err)
 		}
-		if again, _ := reshape.Plain(got, nil, 1<<30); string(again) != string(got) {
+		if again := reshape.Plain(got, nil).Raw; string(again) != string(got) {
 			t.Errorf("%s becomes %s, and that %s", given, got, again)
 		}
 		if err := meta.Validate(tool.(map[string]any)["inputSchema"]); err != nil {
@@ -211,12 +214,12 @@ func FuzzLatest(f *testing.F) {
 			if !json.Valid(raw) || wire.Scan([]byte(`{"jsonrpc":"2.0","method":"m","params":`+string(raw)+`}`), &m) != nil {
 				t.Skip()
 			}
-			got, _ := reshape.Plain(raw, nil, 1<<30)
-			check(t, raw, got)
-			one := wire.Splice(nil, got, reshape.Merged(got, 1<<30)...)
-			check(t, got, one)
-			if in, _ := wire.FindPath(one, wire.Whole(one), "inputSchema"); reshape.IsComposed(one, in) {
-				t.Errorf("%s becomes %s", got, one)
+			form := reshape.Plain(raw, nil)
+			check(t, raw, form.Raw)
+			one := wire.Splice(nil, form.Raw, form.ToLegacy...)
+			check(t, raw, one)
+			if reshape.Plain(one, nil).ToLegacy != nil {
+				t.Errorf("%s becomes %s", raw, one)
 			}
 		}
 	})
@@ -228,6 +231,6 @@ func BenchmarkPlain(b *testing.B) {
 		`"how":{"anyOf":[{"type":"object","properties":{"deep":{"type":"integer","minimum":0}},"required":["deep"]},{"enum":["a","b"]}]}},"required":["path","pattern"],"additionalProperties":false}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		reshape.Plain(raw, nil, 1<<30)
+		reshape.Plain(raw, nil)
 	}
 }

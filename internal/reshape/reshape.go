@@ -61,7 +61,7 @@ func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []strin
 		return append(out, '}'), nil, nil
 	}
 	a = &Arguments{defaults: r.Defaults, hidden: r.Hidden}
-	all := parameters(raw, schema)
+	all := parameters(raw[schema.Start:schema.End])
 	for _, name := range all {
 		if !slices.Contains(r.Hidden, name) {
 			a.shown = append(a.shown, name)
@@ -81,10 +81,9 @@ func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []strin
 }
 
 // parameters gives the names that a schema has for arguments.
-func parameters(raw []byte, schema wire.Span) (names []string) {
-	for key := range wire.Members(raw, at(raw, schema, "properties")) {
-		name, _ := wire.Unquote(raw[key.Start:key.End])
-		names = append(names, name)
+func parameters(schema []byte) (names []string) {
+	for key := range wire.Members(schema, at(schema, wire.Whole(schema), "properties")) {
+		names = append(names, string(nameOf(schema[key.Start:key.End])))
 	}
 	return names
 }
@@ -94,30 +93,26 @@ func (r *Rule) schema(raw []byte, in wire.Span) []byte {
 	if raw[in.Start] != '{' {
 		return raw[in.Start:in.End]
 	}
-	out := []byte{'{'}
-	for key, val := range wire.Members(raw, in) {
+	return wire.MapMembers(raw, in, func(key []byte, val wire.Span) []byte {
 		value := raw[val.Start:val.End]
-		switch name, _ := wire.Unquote(raw[key.Start:key.End]); {
+		switch name := string(nameOf(key)); {
 		case name == "properties" && value[0] == '{':
-			value = []byte{'{'}
-			for key, val := range wire.Members(raw, val) {
-				if name, _ := wire.Unquote(raw[key.Start:key.End]); !slices.Contains(r.Hidden, name) {
-					value = wire.AppendMember(value, raw[key.Start:key.End], r.property(name, raw, val))
+			return wire.MapMembers(raw, val, func(key []byte, val wire.Span) []byte {
+				if name := string(nameOf(key)); !slices.Contains(r.Hidden, name) {
+					return r.property(name, raw, val)
 				}
-			}
-			value = append(value, '}')
+				return nil
+			})
 		case name == "required" && value[0] == '[':
-			value = []byte{'['}
-			for e := range wire.Elements(raw, val) {
-				if name, _ := wire.Unquote(raw[e.Start:e.End]); !slices.Contains(r.Hidden, name) && r.value(name) == nil {
-					value = append(wire.Comma(value), raw[e.Start:e.End]...)
+			return wire.MapElements(raw, val, func(e wire.Span) []byte {
+				if name, _ := wire.Unquote(raw[e.Start:e.End]); slices.Contains(r.Hidden, name) || r.value(name) != nil {
+					return nil
 				}
-			}
-			value = append(value, ']')
+				return raw[e.Start:e.End]
+			})
 		}
-		out = wire.AppendMember(out, raw[key.Start:key.End], value)
-	}
-	return append(out, '}')
+		return value
+	})
 }
 
 // property gives the schema of a parameter, with the default that it has now.
@@ -162,13 +157,13 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	theirs := make(map[string]bool) // what is given by a name of the server's counts
 	if a.own != nil {
 		for key := range wire.Members(given, wire.Whole(given)) {
-			theirs[string(nameOf(given, key))] = true
+			theirs[string(nameOf(given[key.Start:key.End]))] = true
 		}
 	}
 	out, changed := []byte{'{'}, false
 	sent := make(map[string]bool)
 	for key, val := range wire.Members(given, wire.Whole(given)) {
-		name, token := string(nameOf(given, key)), given[key.Start:key.End]
+		name, token := string(nameOf(given[key.Start:key.End])), given[key.Start:key.End]
 		own, renamed := a.own[name]
 		if !renamed && a.hides(name) || renamed && theirs[own] {
 			changed = true

@@ -81,24 +81,13 @@ func hints(raw []byte, in wire.Span) []byte {
 }
 
 func (s shape) mend(raw []byte, in wire.Span) []byte {
-	kept, all := []byte{'{'}, raw[in.Start] == '{'
-	for key, val := range wire.Members(raw, in) {
-		name, _ := wire.Unquote(raw[key.Start:key.End])
-		value := raw[val.Start:val.End]
+	return remaining(raw, in, wire.MapMembers(raw, in, func(key []byte, val wire.Span) []byte {
+		name, _ := wire.Unquote(key)
 		if take := s[name]; take != nil {
-			value = take(raw, val)
+			return take(raw, val)
 		}
-		all = all && isSame(value, raw, val)
-		if value != nil {
-			kept = wire.AppendMember(kept, raw[key.Start:key.End], value)
-		}
-	}
-	return remaining(raw, in, kept, all, '}')
-}
-
-// isSame reports whether a value is what stands at in.
-func isSame(value, raw []byte, in wire.Span) bool {
-	return len(value) == in.End-in.Start && &value[0] == &raw[in.Start]
+		return raw[val.Start:val.End]
+	}))
 }
 
 // having mends an object that is nothing without a member of text.
@@ -114,27 +103,16 @@ func having(key string, s shape) mend {
 // each mends the elements of an array.
 func each(take mend) mend {
 	return func(raw []byte, in wire.Span) []byte {
-		kept, all := []byte{'['}, raw[in.Start] == '['
-		for e := range wire.Elements(raw, in) {
-			value := take(raw, e)
-			all = all && isSame(value, raw, e)
-			if value != nil {
-				kept = append(wire.Comma(kept), value...)
-			}
-		}
-		return remaining(raw, in, kept, all, ']')
+		return remaining(raw, in, wire.MapElements(raw, in, func(e wire.Span) []byte { return take(raw, e) }))
 	}
 }
 
-// remaining gives what was kept of the value at in: its own bytes if that is all of it, nil if it is nothing.
-func remaining(raw []byte, in wire.Span, kept []byte, all bool, end byte) []byte {
-	switch {
-	case all:
-		return raw[in.Start:in.End]
-	case len(kept) == 1:
+// remaining gives what was kept of the value at in: nil if that is nothing.
+func remaining(raw []byte, in wire.Span, kept []byte) []byte {
+	if len(kept) == len("{}") && !wire.IsSame(kept, raw, in) {
 		return nil
 	}
-	return append(kept, end)
+	return kept
 }
 
 // where gives a mend that keeps what is good, and nothing else.

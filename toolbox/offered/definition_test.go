@@ -51,7 +51,7 @@ func TestFaultG92_DefinitionMended(t *testing.T) {
 		if want == "" {
 			want = tt.raw
 		}
-		if string(got) != want || isSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
+		if string(got) != want || wire.IsSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
 			t.Errorf("%s: got %s, want %s", tt.name, got, want)
 		}
 		it, _ := newItem([]byte(strings.Replace(tt.raw, "{", `{"name":"a",`, 1)), Tools)
@@ -94,7 +94,7 @@ func TestEntriesMended(t *testing.T) {
 		case "-":
 			want = ""
 		}
-		if string(got) != want || isSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
+		if string(got) != want || wire.IsSame(got, raw, wire.Whole(raw)) != (tt.want == "") {
 			t.Errorf("%s, %s: got %s, want %s", tt.kind, tt.name, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package offered
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -76,14 +77,51 @@ type Item struct {
 	KeySpan wire.Span
 	// AnyOutput says that the output schema of a tool is not said to be of an object, see eras.OutputToLegacy.
 	AnyOutput bool
-	// ToLegacy makes the input schema of a tool one that legacy clients take, see reshape.Merged.
+	// ToLegacy makes the input schema of a tool one that legacy clients take, see reshape.Form.
 	ToLegacy []wire.Edit
 	mended   bool      // the server gave it otherwise, see mended
 	as       *reshaped // it is offered otherwise than the server has it; nil if it is not
+	shown    *Item     // the tool as models can be given it; nil if that is itself
 }
 
 // newItem copies an entry of a list; it reports false for one that has no name.
 func newItem(raw []byte, kind Kind) (Item, bool) {
+	it, ok := readItem(raw, kind)
+	if ok && kind == Tools {
+		if shown := it.plain(); shown.as != nil || shown.ToLegacy != nil {
+			it.shown = &shown
+		}
+	}
+	return it, ok
+}
+
+// plain gives a tool as models can be given it.
+func (it *Item) plain() Item {
+	form := reshape.Plain(it.Raw, it.Arguments())
+	shown := *it
+	shown.ToLegacy = form.ToLegacy
+	if !wire.IsSame(form.Raw, it.Raw, wire.Whole(it.Raw)) {
+		shown.Raw, shown.as = form.Raw, &reshaped{it.Token(), form.Arguments}
+		shown.KeySpan, _ = wire.FindPath(form.Raw, wire.Whole(form.Raw), "name")
+	}
+	return shown
+}
+
+// Shown gives tools as models can be given them; tools itself where all are like that.
+func Shown(tools []Item) []Item {
+	shown := tools
+	for i := range tools {
+		if tools[i].shown != nil {
+			if &shown[0] == &tools[0] {
+				shown = slices.Clone(tools)
+			}
+			shown[i] = *tools[i].shown
+		}
+	}
+	return shown
+}
+
+func readItem(raw []byte, kind Kind) (Item, bool) {
 	_, key := kind.Method()
 	var out, schema [1]wire.Span
 	given := bytes.Clone(raw)
@@ -95,7 +133,7 @@ func newItem(raw []byte, kind Kind) (Item, bool) {
 	if !ok || name == "" {
 		return Item{}, false
 	}
-	it := Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: !isSame(raw, given, wire.Whole(given))}
+	it := Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: !wire.IsSame(raw, given, wire.Whole(given))}
 	if kind == Tools && wire.Find(raw, wire.Whole(raw), []string{"outputSchema"}, schema[:]) == nil && schema[0].Present() {
 		it.AnyOutput = !saysObject(raw, schema[0])
 	}
@@ -117,7 +155,16 @@ func Kept(list []json.RawMessage, k Kind, room int) (items []Item) {
 // many, and each is bounded by its place in a list.
 const itemSize = 128
 
-func (it *Item) size() int { return len(it.Raw) + len(it.Key.Verbatim()) + itemSize }
+func (it *Item) size() int {
+	size := len(it.Raw) + len(it.Key.Verbatim()) + itemSize
+	if it.shown != nil {
+		size += len(it.shown.Raw) + itemSize
+		for _, edit := range it.shown.ToLegacy {
+			size += len(edit.New)
+		}
+	}
+	return size
+}
 
 func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
 

@@ -423,7 +423,7 @@ func (l *Lists) Notes() (notes []string) {
 	if n, by := l.hiddenLocked(); n > 0 && n == len(tools.whole) {
 		notes = append(notes, fmt.Sprintf("%s all of its tools (%d)", by, n))
 	}
-	if len(tools.whole) > 0 {
+	if len(tools.whole) > 0 && len(l.rules.Tools) > 0 {
 		_, wrong := reshapedBy(l.passingLocked(Tools), l.rules.Tools)
 		notes = append(notes, wrong...)
 	}

@@ -109,11 +109,12 @@ func readPage(raw []byte, kind Kind, room, count int) (p Page, err error) {
 	if !out[0].Present() || raw[out[0].Start] != '[' {
 		return p, fmt.Errorf("the result has no list %q", kind)
 	}
+	wasted := 0 // the length of entries that were looked at and had no room: that takes time
 	for e := range wire.Elements(raw, out[0]) {
 		if p.more = len(p.items) == count; p.more {
 			return p, nil
 		}
-		if e.End-e.Start > room-p.size {
+		if e.End-e.Start > room-p.size-wasted {
 			p.long++
 			continue
 		}
@@ -123,6 +124,7 @@ func readPage(raw []byte, kind Kind, room, count int) (p Page, err error) {
 			p.bad++
 		case item.size() > room-p.size:
 			p.long++
+			wasted += e.End - e.Start
 		default:
 			p.items = append(p.items, item)
 			p.size += item.size()

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/reshape"
-	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // reshaped is what a tool has that is offered otherwise than its server has it.
@@ -17,11 +16,10 @@ type reshaped struct {
 	arguments *reshape.Arguments
 }
 
-// reshapedBy gives tools as the configuration has them offered, and what is wrong with that. Their parameters have names
-// that models can be given.
+// reshapedBy gives tools as models can be given them and the configuration has them offered, and what is wrong with that.
 func reshapedBy(tools []Item, rules []config.Tool) (shown []Item, notes []string) {
 	if len(rules) == 0 {
-		return plain(tools), nil
+		return Shown(tools), nil
 	}
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
@@ -31,40 +29,7 @@ func reshapedBy(tools []Item, rules []config.Tool) (shown []Item, notes []string
 	for i := range rules {
 		notes = append(notes, apply(&rules[i], shown, names)...)
 	}
-	return plain(shown), notes
-}
-
-// mostComposed is how many bytes of input schemas that are made of others are merged for a list, since it takes time.
-const mostComposed = 1 << 20
-
-// plain gives tools as models can be given them; tools itself where all are like that.
-func plain(tools []Item) []Item {
-	shown, room := tools, mostComposed
-	for i := range tools {
-		it := &tools[i]
-		raw, arguments := reshape.Plain(it.Raw, it.Arguments(), room)
-		toLegacy := reshape.Merged(raw, room)
-		if isSame(raw, it.Raw, wire.Whole(it.Raw)) && toLegacy == nil {
-			continue
-		}
-		as, ok := newItem(raw, Tools)
-		if !ok {
-			continue
-		}
-		if &shown[0] == &tools[0] {
-			shown = slices.Clone(tools)
-		}
-		if toLegacy != nil {
-			as.ToLegacy = toLegacy
-			room = max(room-len(raw), 0)
-		}
-		as.mended, as.as = it.mended, it.as
-		if !isSame(raw, it.Raw, wire.Whole(it.Raw)) {
-			as.as = &reshaped{it.Token(), arguments}
-		}
-		shown[i] = as
-	}
-	return shown
+	return Shown(shown), notes
 }
 
 // apply puts the tool that a rule is for in its place.
@@ -83,10 +48,10 @@ func apply(rule *config.Tool, tools []Item, names map[string]bool) (notes []stri
 		if unknown != nil {
 			notes = append(notes, fmt.Sprintf("the tool %q has no parameters %s, which the configuration names", it.Key, strings.Join(unknown, ", ")))
 		}
-		if as, ok := newItem(raw, Tools); ok {
+		if as, ok := readItem(raw, Tools); ok {
 			as.mended, as.as = it.mended, &reshaped{it.Token(), arguments}
 			names[as.Key.Verbatim()] = true
-			*it = as
+			*it = as.plain()
 		}
 		return notes
 	}

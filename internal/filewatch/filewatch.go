@@ -26,7 +26,7 @@ const (
 type Watch struct {
 	paths   []string
 	lost    func(error)
-	from    *fsnotify.Watcher // nil if nothing can be watched
+	from    *fsnotify.Watcher // without channels if nothing could be watched
 	places  []string          // what a change of is a change of the files
 	settled *time.Timer       // the files are to be read
 	first   time.Time         // when they were changed since they were read
@@ -35,12 +35,7 @@ type Watch struct {
 // New watches files, which need not be there. lost is told why changes may be missed.
 func New(paths []string, lost func(error)) *Watch {
 	// What was changed before the watch began is found by a first look.
-	w := &Watch{paths: paths, lost: lost, settled: time.NewTimer(quietTime)}
-	var err error
-	if w.from, err = fsnotify.NewWatcher(); err != nil {
-		lost(err)
-		w.from = &fsnotify.Watcher{} // nothing comes from its channels
-	}
+	w := &Watch{paths: paths, lost: lost, from: &fsnotify.Watcher{}, settled: time.NewTimer(quietTime)}
 	w.renew()
 	return w
 }
@@ -48,6 +43,10 @@ func New(paths []string, lost func(error)) *Watch {
 // Close ends the watch.
 func (w *Watch) Close() {
 	w.settled.Stop()
+	w.end()
+}
+
+func (w *Watch) end() {
 	if w.from.Events != nil {
 		_ = w.from.Close() // nothing is kept in it
 	}
@@ -64,11 +63,7 @@ func (w *Watch) Wait(ctx context.Context, asks <-chan struct{}) (asked bool, err
 			w.note(e)
 			continue
 		case err := <-w.from.Errors:
-			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				w.postpone()
-			} else {
-				w.lost(err)
-			}
+			w.fault(err)
 			continue
 		case <-asks:
 			asked = true
@@ -89,26 +84,66 @@ func (w *Watch) Follow(paths []string) {
 }
 
 // renew watches the folders of all places, as they are now. A folder is watched anew even if it was before: under its
-// name there may be another.
+// name there may be another. All of the watcher is made anew, for on Windows one that gives up a folder while something
+// happens there closes its handle twice, which may be that of another file by then.
 func (w *Watch) renew() {
 	w.first = time.Time{}
-	if w.from.Events == nil {
+	fresh, err := fsnotify.NewWatcher()
+	if err != nil {
+		w.lost(err)
 		return
 	}
-	for _, dir := range w.from.WatchList() {
-		_ = w.from.Remove(dir) // it may have gone
-	}
 	w.places = nil
+	var folders []string
 	for _, path := range w.paths {
 		for _, place := range places(path) {
-			dir := filepath.Dir(place)
-			w.places = append(w.places, place, dir)
-			if err := w.from.Add(dir); errors.Is(err, fs.ErrNotExist) {
-				w.settled.Reset(quietTime) // it went this very moment: look again
-			} else if err != nil {
-				w.lost(err)
-			}
+			folders = append(folders, filepath.Dir(place))
+			w.places = append(w.places, place, filepath.Dir(place))
 		}
+	}
+	var faults []error
+	Listening(fresh, func() {
+		for _, dir := range folders {
+			faults = append(faults, fresh.Add(dir))
+		}
+	}, w.note, w.fault)
+	w.end()
+	w.from = fresh
+	for _, err := range faults {
+		if errors.Is(err, fs.ErrNotExist) {
+			w.settled.Reset(quietTime) // it went this very moment: look again
+		} else if err != nil {
+			w.lost(err)
+		}
+	}
+}
+
+// Listening has ask ask something of a watcher while what it reports is taken by note and fault: on Windows a watcher
+// that has something to report answers nothing, for ever, until somebody takes it.
+func Listening(from *fsnotify.Watcher, ask func(), note func(fsnotify.Event), fault func(error)) {
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		ask()
+	}()
+	for {
+		select {
+		case <-asked:
+			return
+		case e := <-from.Events:
+			note(e)
+		case err := <-from.Errors:
+			fault(err)
+		}
+	}
+}
+
+// fault looks at the files if changes were too many to be reported; of anything else lost is told.
+func (w *Watch) fault(err error) {
+	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.postpone()
+	} else {
+		w.lost(err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -54,6 +56,42 @@ func TestWait(t *testing.T) {
 	cancel()
 	if _, err := w.Wait(ctx, asks); err != context.Canceled {
 		t.Errorf("got %v, want the end of the context", err)
+	}
+}
+
+// A watch goes on where files are made and removed all the time, also in the moment in which it is renewed.
+func TestBusyFolder(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	w := New([]string{filepath.Join(dir, "file")}, func(err error) { t.Errorf("changes may be missed: %v", err) })
+	defer w.Close()
+	busy, stop := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	others.Go(func() {
+		for i := 0; busy.Err() == nil; i++ {
+			other := filepath.Join(dir, strconv.Itoa(i%10))
+			if err := os.WriteFile(other, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			_ = os.Remove(other) // a scanner of viruses may have it open
+		}
+	})
+	asks := make(chan struct{}, 1)
+	for range 50 {
+		asks <- struct{}{}
+		for asked := false; !asked; {
+			var err error
+			if asked, err = w.Wait(ctx, asks); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop()
+	others.Wait()
+	put(t, filepath.Join(dir, "file"), "")
+	if _, err := w.Wait(ctx, asks); err != nil {
+		t.Error(err)
 	}
 }
 

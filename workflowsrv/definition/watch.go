@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcp-workbench/workbench/internal/filewatch"
 )
 
 // Watch asks the system to report changes in the directories, so that the next call of [Store.Catalogue] sees them at
@@ -18,36 +20,47 @@ func (s *Store) Watch(ctx context.Context, changed func()) error {
 		return fmt.Errorf("watch workflow directories: %w", err)
 	}
 	defer watcher.Close()
-	s.addDirs(watcher, changed)
+	report := func() {
+		s.dirty.Store(true)
+		changed()
+	}
+	event := func(fsnotify.Event) { report() }
+	fault := func(error) { report() } // events may have been lost
+	add := func() {
+		more := false
+		filewatch.Listening(watcher, func() { more = s.addDirs(watcher) }, event, fault)
+		if more {
+			report()
+		}
+	}
+	add()
 	retry := time.NewTicker(5 * time.Second)
 	defer retry.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-watcher.Events:
-			s.dirty.Store(true)
-			changed()
-		case <-watcher.Errors:
-			// Events may have been lost.
-			s.dirty.Store(true)
-			changed()
+		case e := <-watcher.Events:
+			event(e)
+		case err := <-watcher.Errors:
+			fault(err)
 		case <-retry.C:
-			s.addDirs(watcher, changed)
+			add()
 		}
 	}
 }
 
-// addDirs watches the directories that are not watched yet. A directory that was removed has left the list by itself.
-func (s *Store) addDirs(watcher *fsnotify.Watcher, changed func()) {
+// addDirs watches the directories that are not watched yet, and reports whether there are any. A directory that was
+// removed has left the list by itself.
+func (s *Store) addDirs(watcher *fsnotify.Watcher) (more bool) {
 	watched := map[string]bool{}
 	for _, dir := range watcher.WatchList() {
 		watched[dir] = true
 	}
 	for _, source := range s.sources {
 		if source.FS == nil && !watched[source.Dir] && watcher.Add(source.Dir) == nil {
-			s.dirty.Store(true)
-			changed()
+			more = true
 		}
 	}
+	return more
 }

@@ -9,27 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes a lock of the file in place of the one it has, and reports whether it could.
-func tryLock(f *os.File, kind int) (bool, error) {
+// tryLock takes a lock of the file, ours alone or one that is shared, and reports whether it could.
+func tryLock(f *os.File, alone bool) (bool, error) {
 	how := unix.LOCK_SH
-	switch kind {
-	case lockExclusive:
+	if alone {
 		how = unix.LOCK_EX
-	case lockNone:
-		how = unix.LOCK_UN
 	}
+	err := flock(f, how|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// shareLock makes a lock that is ours alone one that is shared.
+func shareLock(f *os.File) error { return flock(f, unix.LOCK_SH|unix.LOCK_NB) }
+
+func unlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
 	for {
-		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		default:
-			return err == nil, err
+		if err := unix.Flock(int(f.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
 		}
 	}
 }
-
-func isReadOnly(err error) bool { return errors.Is(err, unix.EROFS) }
 
 // isUnsupported is for file systems on which folders cannot be synced.
 func isUnsupported(err error) bool {

@@ -7,29 +7,32 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes a lock of the file in place of the one it has, and reports whether it could.
-func tryLock(f *os.File, kind int) (bool, error) {
-	handle := windows.Handle(f.Fd())
-	// Unlike flock, a second lock does not take the place of the first. Far behind what the file holds, since these
-	// locks keep others from reading and writing.
-	at := func() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
-	if err := windows.UnlockFileEx(handle, 0, 1, 0, at()); err != nil && !errors.Is(err, windows.ERROR_NOT_LOCKED) {
-		return false, err
-	}
-	if kind == lockNone {
-		return true, nil
-	}
+// tryLock takes a lock of the file, ours alone or one that is shared, and reports whether it could.
+func tryLock(f *os.File, alone bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
-	if kind == lockExclusive {
+	if alone {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	err := windows.LockFileEx(handle, flags, 0, 1, 0, at())
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, lockedByte())
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
+// shareLock makes a lock that is ours alone one that is shared: where a file has both, the first to go is the former.
+func shareLock(f *os.File) error {
+	if _, err := tryLock(f, false); err != nil {
+		return err
+	}
+	return unlock(f)
+}
+
+func unlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
+}
+
+// lockedByte is far behind what the file holds, since these locks keep others from reading and writing.
+func lockedByte() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
 
 func isUnsupported(error) bool { return true }

@@ -14,21 +14,17 @@ import (
 // presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which
 // the system gives back when the process ends in whatever way. Whoever is alone may set a damaged file aside; with
 // others there, they would go on writing to it.
-type presence struct{ file *os.File }
-
-// Locks of a file.
-const (
-	lockShared = iota
-	lockExclusive
-	lockNone
-)
+type presence struct {
+	file  *os.File
+	alone bool // the lock is ours alone
+}
 
 func openPresence(path string) (*presence, error) {
 	f, _, err := openfile.Make(path)
 	if err != nil {
 		return nil, err
 	}
-	return &presence{f}, nil
+	return &presence{file: f}, nil
 }
 
 // enter reports whether no other process has the store open; none can come until stay. Otherwise it waits until the
@@ -37,13 +33,14 @@ func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // for a check of a large store
 	defer cancel()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		for _, kind := range []int{lockExclusive, lockShared} {
-			ok, err := tryLock(p.file, kind)
+		for _, alone := range []bool{true, false} {
+			ok, err := tryLock(p.file, alone)
 			if err != nil {
 				return false, fmt.Errorf("lock %s: %w", p.file.Name(), err)
 			}
 			if ok {
-				return kind == lockExclusive, nil
+				p.alone = alone
+				return alone, nil
 			}
 		}
 		if err := pause.For(ctx, wait); err != nil { // There is no waiting for a lock that a context can end.
@@ -54,8 +51,12 @@ func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 
 // stay lets others open the store.
 func (p *presence) stay() error {
-	if ok, err := tryLock(p.file, lockShared); err != nil || !ok {
-		return fmt.Errorf("lock %s: taken %v: %w", p.file.Name(), ok, err)
+	if !p.alone {
+		return nil
+	}
+	p.alone = false
+	if err := shareLock(p.file); err != nil {
+		return fmt.Errorf("lock %s: %w", p.file.Name(), err)
 	}
 	return nil
 }
@@ -63,8 +64,7 @@ func (p *presence) stay() error {
 // leave gives the lock back in so many words: a child that was just forked has the file open until it runs its program,
 // and would have us be there until then.
 func (p *presence) leave() error {
-	_, err := tryLock(p.file, lockNone)
-	return errors.Join(err, p.file.Close())
+	return errors.Join(unlock(p.file), p.file.Close())
 }
 
 // suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be

@@ -17,6 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 const (
@@ -160,7 +161,7 @@ func (d *sqliteDB) prepare() error {
 	if err == nil {
 		return nil
 	}
-	if _, statErr := os.Stat(d.path); statErr != nil || !errors.Is(err, os.ErrPermission) && !isReadOnly(err) {
+	if _, statErr := os.Stat(d.path); statErr != nil || !errors.Is(err, os.ErrPermission) && !syserr.IsReadOnly(err) {
 		return fmt.Errorf("the store: %w", err)
 	}
 	d.readOnly = &ReadOnlyError{d.path, err}
@@ -169,16 +170,17 @@ func (d *sqliteDB) prepare() error {
 
 // makeFolder makes what is missing of a folder and sees to it that a loss of power does not take it away again.
 func makeFolder(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
+	above := filepath.Dir(dir)
+	if _, err := os.Stat(dir); err == nil || above == dir {
+		return err // a drive that is not there has nothing above it
 	}
-	if err := makeFolder(filepath.Dir(dir)); err != nil {
+	if err := makeFolder(above); err != nil {
 		return err
 	}
 	if err := openfile.MakeFolder(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return syncFolder(filepath.Dir(dir))
+	return syncFolder(above)
 }
 
 // syncFolder puts the names in a folder on stable storage, where the system has a way to say so.

@@ -1,7 +1,11 @@
 package workbench_test
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -22,6 +26,31 @@ func TestOtherSystems(t *testing.T) {
 			for _, fault := range p.Errors {
 				t.Errorf("%s: %v", system, fault)
 			}
+			if system == "windows" && strings.HasPrefix(p.PkgPath, "github.com/mcp-workbench/workbench/") {
+				checkErrors(t, p.CompiledGoFiles)
+			}
 		})
+	}
+}
+
+// unixError is what Unix calls an error of the system. On Windows package syscall has numbers for it that nothing returns.
+var unixError = regexp.MustCompile(`^syscall\.E[A-Z0-9]+$`)
+
+// checkErrors reports the files of Windows that look for errors of Unix, which internal/syserr knows for each system.
+func checkErrors(t *testing.T, files []string) {
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, name := range selectors(file) {
+			if unixError.MatchString(name) {
+				t.Errorf("%s says %s, which is no error of Windows: ask internal/syserr", path, name)
+			}
+		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // FileName is how a configuration is called where it was not named.
@@ -56,7 +57,7 @@ func Find(named string, dir string, lookup func(string) (string, bool)) (p Place
 	switch {
 	case err == nil:
 		p.User = user
-	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+	case !errors.Is(err, fs.ErrNotExist) && !syserr.IsNoFolder(err):
 		// It may be there. Going on without it would be worse than saying so.
 		return p, fmt.Errorf("configuration: %w", err)
 	}
@@ -72,7 +73,7 @@ func FindProject(dir string) (path string, searched []string) {
 	for _, folder := range projectFolders(dir) {
 		path = filepath.Join(folder, FileName)
 		searched = append(searched, path)
-		if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) && !syserr.IsNoFolder(err) {
 			return path, searched
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	neturl "net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,6 +29,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -269,11 +269,11 @@ func (o *httpFlags) resolve() (*net.TCPAddr, error) {
 func listenError(address string, err error) error {
 	hint := "give another address with --http"
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case syserr.IsInUse(err):
 		hint = "another program uses the port, maybe another workbench: end it, or give another port (0 takes any free one)"
-	case errors.Is(err, syscall.EACCES):
+	case syserr.IsReserved(err):
 		hint = "ports below 1024 are for the system: give a higher one"
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case syserr.IsNotOurs(err):
 		hint = "the address is not one of this machine"
 	}
 	return cli.Hint(fmt.Errorf("--http %s: %w", address, err), hint)

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/mcp-workbench/workbench/internal/sandbox"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // command is a Spec that was checked, with the file to run.
@@ -37,7 +37,7 @@ func resolve(spec Spec) (command, error) {
 		rules: spec.Sandbox,
 	}
 	if err := checkText(spec); err != nil {
-		return cmd, &StartError{spec.Command, err.Error(), syscall.EINVAL}
+		return cmd, &StartError{spec.Command, err.Error(), fs.ErrInvalid}
 	}
 	dir, err := filepath.Abs(spec.Dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func resolve(spec Spec) (command, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error() + `; make that folder, or correct "cwd"`, err}
 	} else if !info.IsDir() {
-		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; correct \"cwd\"", syscall.ENOTDIR}
+		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; correct \"cwd\"", fs.ErrInvalid}
 	}
 	cmd.path, err = cmd.find()
 	return cmd, err
@@ -165,29 +165,13 @@ func (c command) explain(err error) error {
 		if why := scriptFault(c.path); why != "" {
 			reason = c.path + ": " + why
 		}
-	case errors.Is(err, syscall.ENOEXEC):
-		reason = c.path + ": not a program for this machine; a script needs a first line such as #!/bin/sh"
-	case errors.Is(err, syscall.E2BIG):
-		reason = "arguments and environment together are too large; give it fewer or shorter ones"
-	case errors.Is(err, syscall.EAGAIN):
-		reason = "the limit of processes of this user is reached"
+	case syserr.IsNoProgram(err):
+		reason = c.path + ": not a program for this machine; " + scriptHelp
+	}
+	if why := refusal(err); why != "" {
+		reason = why
 	}
 	return &StartError{c.name, reason + lacking(err), err}
-}
-
-// lacking says what to do about an error that tells of the limits of the system, after a semicolon; "" of any other.
-func lacking(err error) string {
-	switch {
-	case errors.Is(err, syscall.EMFILE):
-		return "; raise the number of files that workbench may have open (ulimit -n), or have fewer servers at once"
-	case errors.Is(err, syscall.ENFILE):
-		return "; the whole system has as many files open as it may: end other programs"
-	case errors.Is(err, syscall.EAGAIN):
-		return "; raise the number of processes that this user may have (ulimit -u), or end other programs"
-	case errors.Is(err, syscall.ENOMEM):
-		return "; end other programs, or give this machine more memory"
-	}
-	return ""
 }
 
 // cause strips the operation and path that os puts before an error, where the text around has them already.

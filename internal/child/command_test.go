@@ -48,10 +48,10 @@ func TestStartError(t *testing.T) {
 		{"a script without first line", child.Spec{Command: "headless", Env: path}, syscall.ENOEXEC, "#!/bin/sh"},
 		{"a script without interpreter", child.Spec{Command: "orphan", Env: path}, fs.ErrNotExist, "interpreter"},
 		{"no such working directory", child.Spec{Command: "/bin/cat", Dir: dir + "/none"}, fs.ErrNotExist, "working directory " + dir + "/none: no such"},
-		{"a file as working directory", child.Spec{Command: "/bin/cat", Dir: dir + "/plain"}, syscall.ENOTDIR, "is not a directory"},
-		{"no command", child.Spec{}, syscall.EINVAL, "no command"},
-		{"NUL in an argument", child.Spec{Command: "/bin/cat", Args: []string{"a\x00b"}}, syscall.EINVAL, "NUL"},
-		{"an environment entry without value", child.Spec{Command: "/bin/cat", Env: []string{"canary"}}, syscall.EINVAL, "KEY=VALUE"},
+		{"a file as working directory", child.Spec{Command: "/bin/cat", Dir: dir + "/plain"}, fs.ErrInvalid, "is not a directory"},
+		{"no command", child.Spec{}, fs.ErrInvalid, "no command"},
+		{"NUL in an argument", child.Spec{Command: "/bin/cat", Args: []string{"a\x00b"}}, fs.ErrInvalid, "NUL"},
+		{"an environment entry without value", child.Spec{Command: "/bin/cat", Env: []string{"canary"}}, fs.ErrInvalid, "KEY=VALUE"},
 		{"too much", child.Spec{Command: "/bin/cat", Args: []string{strings.Repeat("x", 4<<20)}}, syscall.E2BIG, "too large"},
 	}
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {

@@ -3,6 +3,7 @@
 package child
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -21,6 +22,35 @@ func executable(path string, _ []string) (string, error) {
 		return "", &fs.PathError{Op: "exec", Path: path, Err: fs.ErrPermission}
 	}
 	return path, nil
+}
+
+// scriptHelp is how a script is started here.
+const scriptHelp = "a script needs a first line such as #!/bin/sh"
+
+// refusal words an error of starting that is not about the program; "" of any other.
+func refusal(err error) string {
+	switch {
+	case errors.Is(err, syscall.E2BIG):
+		return "arguments and environment together are too large; give it fewer or shorter ones"
+	case errors.Is(err, syscall.EAGAIN):
+		return "the limit of processes of this user is reached"
+	}
+	return ""
+}
+
+// lacking says what to do about an error that tells of the limits of the system, after a semicolon; "" of any other.
+func lacking(err error) string {
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "; raise the number of files that workbench may have open (ulimit -n), or have fewer servers at once"
+	case errors.Is(err, syscall.ENFILE):
+		return "; the whole system has as many files open as it may: end other programs"
+	case errors.Is(err, syscall.EAGAIN):
+		return "; raise the number of processes that this user may have (ulimit -u), or end other programs"
+	case errors.Is(err, syscall.ENOMEM):
+		return "; end other programs, or give this machine more memory"
+	}
+	return ""
 }
 
 // Getenv returns the value that a program given env sees: the first one.

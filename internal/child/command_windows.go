@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
 // executable returns the file that path means, trying the extensions of PATHEXT unless it has one of them.
@@ -33,6 +35,28 @@ func executable(path string, env []string) (string, error) {
 		}
 	}
 	return "", &fs.PathError{Op: "exec", Path: path, Err: syscall.ERROR_FILE_NOT_FOUND}
+}
+
+// scriptHelp is how a script is started here.
+const scriptHelp = `the command of a script is the program that runs it, such as "python", and the script is its first argument`
+
+// refusal words an error of starting that is not about the program; "" of any other.
+func refusal(err error) string {
+	switch {
+	case errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE):
+		return "its arguments are too long; give it fewer or shorter ones"
+	case errors.Is(err, windows.ERROR_ELEVATION_REQUIRED):
+		return "it wants the rights of an administrator; have another program, or start workbench with them"
+	}
+	return ""
+}
+
+// lacking says what to do about an error that tells of the limits of the system, after a semicolon; "" of any other.
+func lacking(err error) string {
+	if errors.Is(err, windows.ERROR_NOT_ENOUGH_MEMORY) || errors.Is(err, windows.ERROR_COMMITMENT_LIMIT) {
+		return "; end other programs, or give this machine more memory"
+	}
+	return ""
 }
 
 // Getenv returns the value of key, in whatever case it is written.

@@ -23,13 +23,20 @@ type tree struct {
 
 // startTree starts the process suspended, so that it cannot start anything before it is in the job.
 func startTree(cmd command, files []*os.File) (*tree, error) {
+	program, line := cmd.path, "" // made from the arguments
+	if isBatch(cmd.path) {
+		var err error
+		if program, line, err = batchLine(cmd.path, cmd.argv[1:]); err != nil {
+			return nil, err
+		}
+	}
 	job, err := newJob()
 	if err != nil {
 		return nil, err
 	}
-	process, err := os.StartProcess(cmd.path, cmd.argv, &os.ProcAttr{
+	process, err := os.StartProcess(program, cmd.argv, &os.ProcAttr{
 		Dir: cmd.dir, Env: cmd.env, Files: files,
-		Sys: &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW},
+		Sys: &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW, CmdLine: line},
 	})
 	if err != nil {
 		windows.CloseHandle(job)

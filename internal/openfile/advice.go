@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // Advised says in the error of a write what to do if the disk is full or cannot be written; any other error is returned
@@ -16,9 +18,9 @@ func Advised(err error) error {
 		return err
 	}
 	switch folder := filepath.Dir(at.Path); {
-	case isFull(err):
+	case syserr.IsFull(err):
 		return fmt.Errorf("%w (make room in %s, or on its disk)", err, folder)
-	case isReadOnly(err):
+	case syserr.IsReadOnly(err):
 		return fmt.Errorf("%w (have the disk of %s mounted for writing, or choose another place)", err, folder)
 	}
 	return err

@@ -132,7 +132,7 @@ func open(path string, flag int) (*os.File, fs.FileInfo, error) {
 
 // openAs opens what has a mode that will do.
 func openAs(path string, flag int, fits func(fs.FileMode) bool) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, flag|withoutWaiting, 0o600)
+	f, err := openFile(path, flag|withoutWaiting, 0o600)
 	if err != nil {
 		// Of pipes and sockets some cannot be opened at all, for a reason that tells nobody what is wrong.
 		if info, statErr := os.Stat(path); statErr == nil && !fits(info.Mode()) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrExist) {

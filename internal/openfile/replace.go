@@ -50,7 +50,7 @@ func PutNew(path string, data []byte) error {
 }
 
 func put(path string, write func(*os.File) error) error {
-	return written(path, write, os.Rename)
+	return written(path, write, rename)
 }
 
 // written has a file written beside its place and then brought there.

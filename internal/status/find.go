@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // getTime bounds the answer of a workbench, which has it at hand.
@@ -218,7 +219,7 @@ func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(i
 	}
 	resp, err := transport.RoundTrip(req)
 	switch {
-	case isRefused(err) || errors.Is(err, os.ErrNotExist):
+	case syserr.IsRefused(err) || errors.Is(err, os.ErrNotExist):
 		return ErrGone
 	case err != nil:
 		return fmt.Errorf("%s: %w", p.path, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 const (
@@ -95,7 +96,7 @@ func isStale(ctx context.Context, path string) bool {
 	}
 	conn, err := dial(ctx, path)
 	if err != nil {
-		return isRefused(err)
+		return syserr.IsRefused(err)
 	}
 	_ = conn.Close()
 	return false

@@ -3,7 +3,6 @@
 package status
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -33,5 +32,3 @@ func isPrivate(dir string) error {
 func keepPrivate(_, _ string, conn syscall.RawConn) error {
 	return conn.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }
-
-func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -80,26 +80,29 @@ func (b *Book) put(path, id string, of Server, until time.Time) error {
 	if err := openfile.MakeFolder(b.dir, 0o700); err != nil {
 		return err
 	}
+	size, err := add(path, fmt.Sprintf("%s %d\n", digest(id), until.Unix()), of)
+	if err != nil || size < maxFile {
+		return err
+	}
+	return shorten(path, of) // after the file was closed, for Windows replaces none that is open
+}
+
+// add puts a line at the end of a file, and gives the size that it had.
+func add(path, line string, of Server) (size int64, err error) {
 	f, err := openfile.Append(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var text []byte
 	if info.Size() == 0 {
-		text = head(of)
+		line = string(head(of)) + line
 	}
-	if _, err := f.Write(fmt.Appendf(text, "%s %d\n", digest(id), until.Unix())); err != nil {
-		return err
-	}
-	if info.Size() < maxFile {
-		return nil
-	}
-	return shorten(path, of)
+	_, err = f.WriteString(line)
+	return info.Size(), err
 }
 
 // head is the first line of a file.

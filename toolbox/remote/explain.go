@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // Unreached words that a request did not get to the server because of err.
@@ -44,7 +44,7 @@ func saysTLS(failed *url.Error, err error) bool {
 	if failed == nil || !strings.HasPrefix(failed.URL, "http://") {
 		return false
 	}
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP")
+	return syserr.IsReset(err) || errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP")
 }
 
 // trustAdvice is how an authority comes to be trusted on a system.
@@ -84,7 +84,7 @@ func explain(err error, answered bool) error {
 		switch {
 		case dial.Timeout():
 			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}
-		case errors.Is(err, syscall.ECONNREFUSED):
+		case syserr.IsRefused(err):
 			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or correct the port in its url: %w", dial.Addr, err)}
 		}
 		return unreachedError{err}

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // Exit codes.
@@ -103,5 +103,5 @@ func (e *Environment) Report(err error) int {
 func (s Streams) unread(err error) bool {
 	out, isFile := s.Out.(*Output)
 	var at *fs.PathError
-	return isFile && errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == out.Name()
+	return isFile && syserr.IsUnread(err) && errors.As(err, &at) && at.Path == out.Name()
 }

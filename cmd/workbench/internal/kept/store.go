@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // storePath is the file that conversations are kept in, unless they are in a database.
@@ -77,7 +77,7 @@ func With(ctx context.Context, e *cli.Environment, fresh bool, do func(*store.St
 		err = do(s)
 		err = errors.Join(err, s.Close())
 	}
-	if err != nil && cfg.Store.DSN == "" && (errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
+	if err != nil && cfg.Store.DSN == "" && (syserr.IsFull(err) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
 		return cli.Hint(err, `make room on that disk, or name another place: "store": {"path": "…"} in the configuration`)
 	}
 	return err

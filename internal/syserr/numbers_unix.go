@@ -1,0 +1,18 @@
+//go:build unix
+
+package syserr
+
+import "syscall"
+
+var (
+	full      = kind{syscall.ENOSPC, syscall.EDQUOT}
+	readOnly  = kind{syscall.EROFS}
+	noFolder  = kind{syscall.ENOTDIR}
+	unread    = kind{syscall.EPIPE}
+	refused   = kind{syscall.ECONNREFUSED}
+	reset     = kind{syscall.ECONNRESET}
+	inUse     = kind{syscall.EADDRINUSE}
+	notOurs   = kind{syscall.EADDRNOTAVAIL}
+	reserved  = kind{syscall.EACCES}
+	noProgram = kind{syscall.ENOEXEC}
+)

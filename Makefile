@@ -6,7 +6,7 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-servers demo-picture test tests test-under-load servers lint cross bench knots fuzz chaos adversary soak package clean node
+.PHONY: help build demo demo-servers demo-picture test tests test-under-load servers lint cross bench knots fuzz chaos adversary soak wine package clean node
 
 # How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -51,7 +51,7 @@ demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 # processors are tested at a time, since some tests wait. That go vet finds nothing is seen by lint.
 GO_TEST := env WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -vet=off -count=1 -timeout 10m \
 	-p $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 ))
-DRIVERS := (mcp-workbench/workbench$$|/test/(adversary|clock|conformance|e2e|faults|knots|page|release|sdks|servers|underload|wiretest)(/|$$))
+DRIVERS := (mcp-workbench/workbench$$|/test/(adversary|clock|conformance|e2e|faults|knots|page|release|sdks|servers|underload|wine|wiretest)(/|$$))
 PACKAGES ?= ./...
 test: lint tests ## check everything (needs Go and Node 20+)
 
@@ -82,6 +82,9 @@ cross: ## compile and vet for Windows and macOS
 	CGO_ENABLED=0 GOOS=windows go build $(FOR_NOBODY) -o bin/cross/ ./cmd/workbench
 	CGO_ENABLED=0 GOOS=darwin go vet $(FOR_NOBODY) ./...
 	CGO_ENABLED=0 GOOS=darwin go build $(FOR_NOBODY) -o bin/cross/ ./cmd/workbench
+
+wine: ## run tests as programs of Windows, in minutes (needs Go, wine and wine64)
+	go run ./test/wine
 
 bench: ## measure workbench beside a bare relay and others, and draw bin/bench.svg (BENCH=--quick: under a minute; BENCH=--help)
 	@mkdir -p bin

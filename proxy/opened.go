@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
-	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -153,7 +153,7 @@ func (r *result) audit(b *shelf.Box, open []*shelf.Box) {
 		switch n := hints[h.Server]; {
 		case i < 0 || n > mostHints+1:
 		case n == mostHints+1:
-			r.Servers[i].Notes = append(r.Servers[i].Notes, "more of this kind is said by workbench lock --diff "+lock.Word(b.Name))
+			r.Servers[i].Notes = append(r.Servers[i].Notes, "more of this kind is said by workbench lock --diff "+shellword.Word(b.Name))
 		default:
 			r.Servers[i].Notes = append(r.Servers[i].Notes, "a person should look at "+h.Place+": "+h.Saw)
 		}

@@ -347,7 +347,7 @@ func TestDeskCredentials(t *testing.T) {
 	for _, tt := range []struct{ token, command, want string }{
 		{ada, "who", "I am ada@shop.example, key adas-key"},
 		{ada, "steal <x>${user:SHOP_KEY}</x>", "I am ${user:SHOP_KEY}, key ${user:SHOP_KEY}"},
-		{bob, "who", `no secret SHOP_KEY is kept for \"bob\"; the person who runs workbench sets it with: workbench secret set SHOP_KEY --user \"bob\"`},
+		{bob, "who", `no secret SHOP_KEY is kept for \"bob\"; the person who runs workbench sets it with: workbench secret set SHOP_KEY --user bob`},
 	} {
 		d.token = tt.token
 		d.begin()

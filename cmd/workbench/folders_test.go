@@ -29,7 +29,7 @@ type worker struct {
 func (w *worker) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &mcp.ListRootsResult{Roots: []mcp.Root{{URI: "file://" + filepath.ToSlash(w.folder)}}}, nil
+	return &mcp.ListRootsResult{Roots: []mcp.Root{{URI: "file:///" + strings.TrimPrefix(filepath.ToSlash(w.folder), "/")}}}, nil
 }
 
 // work connects a worker in the legacy era, with a stream for what the server says by itself or without, or in the

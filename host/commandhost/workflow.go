@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
 )
@@ -37,7 +38,7 @@ func Diagnose(s config.Server) []diagnosis.Finding {
 		return nil
 	}
 	return []diagnosis.Finding{{Level: diagnosis.Fault, Message: "its commands cannot be served: " + err.Error(),
-		Remedy: "workbench commands check " + s.Commands + " shows more"}}
+		Remedy: "workbench commands check " + shellword.Word(s.Commands) + " shows more"}}
 }
 
 // workflow loads what a configuration names, and says what its commands run with.
@@ -88,7 +89,7 @@ func (o *Options) folder(ctx context.Context, cfg *config.Config, dir string) (*
 	}
 	w, err := command.Load(root.FS(), load)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nworkbench commands check %s shows more", err, dir)
+		return nil, fmt.Errorf("%w\nworkbench commands check %s shows more", err, shellword.Word(dir))
 	}
 	for _, doubt := range w.Warnings {
 		o.Logger.Warn().Str(logkey.Detail, doubt.String()).Msg("a command workflow")

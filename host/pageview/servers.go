@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -32,7 +33,7 @@ func (s servers) able(ctx context.Context, _ *page.Query, a *asked) (any, error)
 func (s servers) login(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	if !s.others.local {
 		return nil, &page.Refusal{Reason: errors.New("a login needs a browser of the machine that the gateway runs on"),
-			Hint: fmt.Sprintf("there, run: workbench login %s/%s", a.Toolbox, a.Server)}
+			Hint: "there, run: workbench login " + shellword.Word(a.Toolbox+"/"+a.Server)}
 	}
 	out, in := io.Pipe()
 	ended := make(chan error, 1)

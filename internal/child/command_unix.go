@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 )
 
@@ -53,12 +52,5 @@ func lacking(err error) string {
 	return ""
 }
 
-// Getenv returns the value that a program given env sees: the first one.
-func Getenv(env []string, key string) (string, bool) {
-	for _, kv := range env {
-		if k, v, _ := strings.Cut(kv, "="); k == key {
-			return v, true
-		}
-	}
-	return "", false
-}
+// EnvKey is the same for names of one variable only: what is written otherwise is another variable.
+func EnvKey(name string) string { return name }

@@ -59,12 +59,5 @@ func lacking(err error) string {
 	return ""
 }
 
-// Getenv returns the value of key, in whatever case it is written.
-func Getenv(env []string, key string) (string, bool) {
-	for _, kv := range env {
-		if k, v, _ := strings.Cut(kv, "="); strings.EqualFold(k, key) {
-			return v, true
-		}
-	}
-	return "", false
-}
+// EnvKey is the same for all names of one variable: Path, as most systems have it, is PATH.
+func EnvKey(name string) string { return strings.ToUpper(name) }

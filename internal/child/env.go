@@ -5,6 +5,16 @@ import (
 	"strings"
 )
 
+// Getenv returns the value that a program given env, of KEY=VALUE, sees: the first one.
+func Getenv(env []string, name string) (string, bool) {
+	for _, kv := range env {
+		if k, v, _ := strings.Cut(kv, "="); EnvKey(k) == EnvKey(name) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
 // safeUnix and safeWindows name what a program needs to find its files, its language and the network, and what holds no
 // secret. Beyond the list of the official MCP SDKs there are the locale, the XDG directories, temporary files, time
 // zone, extra certificates and proxies, without which servers fail at many workplaces. Left out on purpose: whatever

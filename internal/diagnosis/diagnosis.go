@@ -126,7 +126,7 @@ func (s Server) handedOn() (found []Finding) {
 	for i, arg := range s.Args {
 		if (arg == "-e" || arg == "--env") && i+1 < len(s.Args) {
 			name := s.Args[i+1]
-			if !strings.Contains(name, "=") && !slices.ContainsFunc(s.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+			if _, isThere := child.Getenv(s.Env, name); !isThere && !strings.Contains(name, "=") {
 				found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("%s is passed on by -e, and is not in the environment of the server", foreign.NewName(name)),
 					Remedy: `add it to "env", or its name to "inheritEnv"`})
 			}

@@ -140,7 +140,7 @@ func TestProcessesAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 && runtime.GOOS != "windows" { // where an open lock stays
 		t.Errorf("got files %q, want one", left)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // Mode says what becomes of what a server says that was not agreed to.
@@ -109,9 +110,9 @@ func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
 // what shows the name.
 func (p Pins) AcceptCommand(key string) string {
 	if !IsPlain(key) {
-		return "workbench lock --accept, by the name that workbench lock --diff " + Word(p.ID.Toolbox) + " shows,"
+		return "workbench lock --accept, by the name that workbench lock --diff " + shellword.Word(p.ID.Toolbox) + " shows,"
 	}
-	return "workbench lock --accept " + Word(p.ID.String()+"/"+Shown(key))
+	return "workbench lock --accept " + shellword.Word(p.ID.String()+"/"+Shown(key))
 }
 
 // Shown gives the key of an item as it is shown and typed: with what is not to be seen as numbers.
@@ -119,14 +120,3 @@ func Shown(key string) string { return foreign.Visible(key, maxShown) }
 
 // Quote gives the key of an item as it is shown, in quotation marks that it does not close.
 func Quote(key string) string { return `"` + strings.ReplaceAll(Shown(key), `"`, "'") + `"` }
-
-// Word gives an argument of a command as a shell reads it.
-func Word(text string) string {
-	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-./:@+", r)
-	}
-	if text != "" && text[0] != '-' && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}

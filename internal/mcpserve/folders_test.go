@@ -35,16 +35,20 @@ func rooted(t *testing.T, capabilities string) (p *peer, moved chan string) {
 
 const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 
+// quoted is a folder of Windows, too, as a text in a text of JSON has it.
+func quoted(folder string) string { return strings.ReplaceAll(folder, `\`, `\\\\`) }
+
 // A legacy client is asked where it works when the session begins and when it says that this has changed, and a call
 // waits for that. What is no folder of this machine does not count.
 func TestFolders(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
+	path := func(folder string) string { return "/" + strings.TrimPrefix(filepath.ToSlash(folder), "/") } // also of C:\
 	p, moved := rooted(t, `{"roots":{"listChanged":true}}`)
 	p.say(initialized)
 	p.hear(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{}}`)
 	p.say(fmt.Sprintf(call, 1, ""))
 	p.hear(`"id":2,"method":"roots/list"`) // with the call, whose answers may get through where others do not
-	p.say(`{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file://` + filepath.ToSlash(here) + `/"},{"uri":"https://example.com/x"},` +
+	p.say(`{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file://` + path(here) + `/"},{"uri":"https://example.com/x"},` +
 		`{"uri":"file://other/share"},{"uri":"file:////other/share"},{"uri":"file:relative"},{"uri":"file:///a%00b"},{"uri":7}]}}`)
 	p.hear(`in []`) // one root is not well-formed, so none counts
 	p.say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
@@ -54,15 +58,15 @@ func TestFolders(t *testing.T) {
 			t.Errorf("got %s, want %s in it", both, want)
 		}
 	}
-	p.say(`{"jsonrpc":"2.0","id":3,"result":{"roots":[{"uri":"file://` + filepath.ToSlash(here) + `/"},{"uri":"https://example.com/x"},` +
-		`{"uri":"file://other/share"},{"uri":"file:////other/share"},{"uri":"file:relative"},{"uri":"file:///a%00b"},{"uri":"file://` + filepath.ToSlash(here) + `"},` +
-		`{"uri":"file://localhost` + filepath.ToSlash(there) + `%20b"}]}}`)
+	p.say(`{"jsonrpc":"2.0","id":3,"result":{"roots":[{"uri":"file://` + path(here) + `/"},{"uri":"https://example.com/x"},` +
+		`{"uri":"file://other/share"},{"uri":"file:////other/share"},{"uri":"file:relative"},{"uri":"file:///a%00b"},{"uri":"file://` + path(here) + `"},` +
+		`{"uri":"file://localhost` + path(there) + `%20b"}]}}`)
 	want := fmt.Sprintf("%q", []string{here, there + " b"})
 	if got := <-moved; got != want {
 		t.Errorf("moved to %s, want %s", got, want)
 	}
 	p.say(fmt.Sprintf(call, 2, ""))
-	p.hear(`in [\"` + here)
+	p.hear(`in [\"` + quoted(here))
 	p.say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	p.hear(`"id":4,"method":"roots/list"`)
 	p.say(`{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"Method not found"}}`)
@@ -110,14 +114,14 @@ func TestFoldersModern(t *testing.T) {
 	}
 	say(1, `{}`, "")
 	p.hear(`{"resultType":"input_required","inputRequests":{"roots":{"method":"roots/list"}},`)
-	said := `,"inputResponses":{"roots":{"roots":[{"uri":"file://` + filepath.ToSlash(dir) + `"}]}}`
+	said := `,"inputResponses":{"roots":{"roots":[{"uri":"file:///` + strings.TrimPrefix(filepath.ToSlash(dir), "/") + `"}]}}`
 	say(2, `{}`, said)
-	p.hear(`in [\"` + dir)
+	p.hear(`in [\"` + quoted(dir))
 	say(3, `{"a":"ask"}`, said)
 	_, rest, _ := strings.Cut(p.hear(`"method":"elicitation/create"`), `"requestState":`)
 	state, _, _ := strings.Cut(rest, `,"_meta"`)
 	say(4, `{"a":"ask"}`, `,"inputResponses":{"answer":{"action":"accept"}},"requestState":`+state)
-	p.hear(`in [\"` + dir + `\"] with \"the state\"`)
+	p.hear(`in [\"` + quoted(dir) + `\"] with \"the state\"`)
 	say(5, `{"a":"ask"}`, `,"inputResponses":{"answer":{"action":"accept"}},"requestState":"the state"`)
 	p.hear(`in [] with \"the state\"`)
 	if err := p.session.Close(t.Context()); err != nil {

@@ -17,9 +17,9 @@ type Runner struct {
 
 // kind is what runners of one make have in common.
 type kind struct {
-	caches func(env map[string]string) []string // the folders that change while it installs
-	says   *regexp.Regexp                       // what it writes while it installs
-	npm    bool                                 // its cache is that of npx
+	caches func(env variables) []string // the folders that change while it installs
+	says   *regexp.Regexp               // what it writes while it installs
+	npm    bool                         // its cache is that of npx
 }
 
 // row says which command line is a runner: a program, and the words that follow it before the package.

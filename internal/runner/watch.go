@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -30,22 +31,26 @@ const (
 // A Watch tells whether a runner that was started is installing. It is used by one goroutine.
 type Watch struct {
 	r      *Runner
-	env    map[string]string
+	env    variables
 	began  time.Time
 	caches []string
 	stood  map[string]bool // the folders of npx that were whole before it was started
 	seen   bool
 }
 
+// variables are an environment, of KEY=VALUE.
+type variables []string
+
+// of gives the value of a variable, "" if it is not set.
+func (v variables) of(name string) string {
+	value, _ := child.Getenv(v, name)
+	return value
+}
+
 // Watch begins to watch a runner that is about to be started with an environment, KEY=VALUE. What an earlier
 // installation of the same package has left torn is taken away.
 func (r *Runner) Watch(environ []string) *Watch {
-	w := &Watch{r: r, env: make(map[string]string, len(environ)), stood: make(map[string]bool)}
-	for _, kv := range environ {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			w.env[name] = value
-		}
-	}
+	w := &Watch{r: r, env: environ, stood: make(map[string]bool)}
 	if r.kind.caches != nil {
 		w.caches = slices.DeleteFunc(r.kind.caches(w.env), func(dir string) bool { return dir == "" })
 	}
@@ -173,7 +178,7 @@ func remove(dir string) error {
 // environment. A folder in which something has changed within the last minute is not among them: somebody may be
 // installing there.
 func Torn(environ []string) (dirs []string) {
-	folder := npxFolder((&Runner{kind: new(kind)}).Watch(environ).env)
+	folder := npxFolder(environ)
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		if dir := filepath.Join(folder, e.Name()); e.IsDir() && isTorn(dir) && isQuiet(dir) {

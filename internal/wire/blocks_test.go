@@ -14,7 +14,7 @@ import (
 // Going by blocks may leave one to the other way in which more than 64 are nested.
 func sameByBlocks(t *testing.T, b []byte, start, below int) {
 	t.Helper()
-	if b[start] != '{' && b[start] != '[' {
+	if start == len(b) || b[start] != '{' && b[start] != '[' {
 		return
 	}
 	end, ok := wire.Blocks(b, start, below)

@@ -18,12 +18,13 @@ func Environment(cfg config.Server, ours []string) []string {
 	values := make(map[string]string, len(ours))
 	for _, kv := range ours {
 		if name, v, ok := strings.Cut(kv, "="); ok {
-			values[name] = v
+			values[child.EnvKey(name)] = v
 		}
 	}
-	env := child.SafeEnv(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
+	lookup := func(name string) (string, bool) { v, ok := values[child.EnvKey(name)]; return v, ok }
+	env := child.SafeEnv(lookup)
 	for _, name := range cfg.InheritEnv.Names {
-		if v, ok := values[name]; ok {
+		if v, ok := lookup(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
@@ -33,10 +34,13 @@ func Environment(cfg config.Server, ours []string) []string {
 // declare adds what a server's configuration declares to an environment and takes out what it replaces: of two entries
 // with one name most programs see the first, getenv among them, and others the last.
 func declare(env []string, declarations map[string]string) []string {
+	replaced := make(map[string]bool, len(declarations))
+	for name := range declarations {
+		replaced[child.EnvKey(name)] = true
+	}
 	var kvs []string
 	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, replaced := declarations[name]; !replaced {
+		if name, _, _ := strings.Cut(kv, "="); !replaced[child.EnvKey(name)] {
 			kvs = append(kvs, kv)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/audit"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -166,7 +167,7 @@ func (l *Lists) judgeLocked(k Kind) {
 		e.hold(passing, why, &pins)
 	}
 	e.pinned = fmt.Sprintf("%d of its %s %s: %s; workbench lock --diff %s says more",
-		len(why), k.noun(), verb, text, lock.Word(l.origin.Toolbox))
+		len(why), k.noun(), verb, text, shellword.Word(l.origin.Toolbox))
 }
 
 // mostPinned is of how many entries of a list it is said in one note what has changed.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/oauth"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // NewLogin makes what logs in to a remote server, by its configuration and what opts has: Logins, HTTP, whose TLS
@@ -160,18 +161,7 @@ func (a *access) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 
 // command is what a person is to run.
 func (a *access) command() string {
-	return "`workbench login " + shellWord(a.opts.Toolbox+"/"+a.opts.Server) + "`"
-}
-
-// shellWord quotes what shells would not take for one word.
-func shellWord(s string) string {
-	plain := func(c rune) bool {
-		return c == '/' || c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	if strings.ContainsFunc(s, func(c rune) bool { return !plain(c) }) || strings.HasPrefix(s, "-") {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
+	return "`workbench login " + shellword.Word(a.opts.Toolbox+"/"+a.opts.Server) + "`"
 }
 
 // sendWith makes one HTTP exchange with a token, "" for none. It leaves the request as it is, so that the same may be

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -63,7 +64,7 @@ this command ever repeats a recorded call.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.Err, "workbench: %s\n", foreign.Block(running.Quoted(again)))
+			fmt.Fprintf(env.Err, "workbench: %s\n", foreign.Block(shellword.Line(again...)))
 			return call.RunE(cmd, again[2:])
 		},
 	}

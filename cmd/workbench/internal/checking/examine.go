@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
@@ -216,7 +217,7 @@ func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Findi
 			continue
 		}
 		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: srv.Toolbox, Server: srv.Name,
-			Message: fmt.Sprintf("its filter %q matches none of its %d tools", f, len(tools)), Remedy: fmt.Sprintf("workbench tools %s lists them", srv.Toolbox)})
+			Message: fmt.Sprintf("its filter %q matches none of its %d tools", f, len(tools)), Remedy: shellword.Line("workbench", "tools", srv.Toolbox) + " lists them"})
 	}
 	return found
 }
@@ -302,7 +303,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	case st.State == toolbox.Ready:
 	case told: // why it could not be started was seen before
 	case st.State == toolbox.NeedsLogin:
-		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: fmt.Sprintf("workbench login %s/%s, or its headers", one.Toolbox, one.Server)})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: shellword.Line("workbench", "login", one.Toolbox+"/"+one.Server) + ", or its headers"})
 	case st.State.IsStarting():
 		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be fixed"}
 		if words := srv.LastWords(); len(words) > 0 {
@@ -334,7 +335,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 // remedy.
 func (x *examined) failed(i int, cause string) {
 	one := x.Servers[i]
-	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "fix that, then workbench tools " + one.Toolbox}
+	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "fix that, then workbench tools " + shellword.Word(one.Toolbox)}
 	x.Findings = slices.DeleteFunc(x.Findings, func(w diagnosis.Finding) bool {
 		told := w.Toolbox == one.Toolbox && w.Server == one.Server && (strings.Contains(cause, w.Message) || strings.Contains(cause, w.Remedy))
 		if told {

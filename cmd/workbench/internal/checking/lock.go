@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -378,7 +379,7 @@ func (l *locking) agree(ctx context.Context, env *opening.Environment) error {
 			continue
 		}
 		if found == nil {
-			return cli.Hint(fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff "+lock.Word(t.Toolbox)+" says what differs")
+			return cli.Hint(fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff "+shellword.Word(t.Toolbox)+" says what differs")
 		}
 		file.Apply(s.ID, found)
 		if err := file.Write(s.path); err != nil {

@@ -51,7 +51,7 @@ type Environment struct {
 // Lookup reads one of our variables.
 func (e *Environment) Lookup(name string) (string, bool) {
 	for i := len(e.Environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
+		if k, v, ok := strings.Cut(e.Environ[i], "="); ok && child.EnvKey(k) == child.EnvKey(name) {
 			return v, true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/secrets"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // SecretFile is the file of secrets.
@@ -57,7 +58,7 @@ func (e *Environment) Secret(ctx context.Context, s config.Secret) (string, erro
 func (e *Environment) Credential(ctx context.Context, user, name string) (string, error) {
 	value, err := e.Secrets.Find(ctx, UserSecret(name, user), nil)
 	if errors.Is(err, secrets.ErrNotSet) {
-		return "", fmt.Errorf("no secret %s is kept for %q; the person who runs workbench sets it with: workbench secret set %s --user %q", name, user, name, user)
+		return "", fmt.Errorf("no secret %s is kept for %q; the person who runs workbench sets it with: workbench secret set %s --user %s", name, user, name, shellword.Word(user))
 	}
 	return value, err
 }

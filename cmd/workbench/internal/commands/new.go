@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
-	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -106,7 +106,7 @@ func newCommands(ctx context.Context, env *opening.Environment, dir, from string
 	for _, path := range written {
 		fmt.Fprintln(env.Out, cli.Shown(path))
 	}
-	word := cli.Shown(lock.Word(dir))
+	word := cli.Shown(shellword.Word(dir))
 	fmt.Fprintf(env.Out, "Next: workbench commands check %s, and workbench commands chat %s\n", word, word)
 	return nil
 }
@@ -130,7 +130,7 @@ func projected(ctx context.Context, e *opening.Environment, name string) (*comma
 		}
 	}
 	if len(tools) == 0 {
-		return nil, cli.Hint(fmt.Errorf("the toolbox %s has no tools", name), "try: workbench tools "+name)
+		return nil, cli.Hint(fmt.Errorf("the toolbox %s has no tools", name), "try: workbench tools "+shellword.Word(name))
 	}
 	return command.Project(name, name, tools), nil
 }

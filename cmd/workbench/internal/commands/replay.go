@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 func testCommand(env *opening.Environment) *cobra.Command {
@@ -36,7 +37,7 @@ changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 				files, _ = filepath.Glob(filepath.Join(args[0], "tests", "*.yaml")) // the pattern is ours but for the folder
 			}
 			if len(files) == 0 {
-				return cli.Hint(fmt.Errorf("there are no recordings in %s", filepath.Join(args[0], "tests")), "record one: workbench commands chat "+args[0]+" --record FILE")
+				return cli.Hint(fmt.Errorf("there are no recordings in %s", filepath.Join(args[0], "tests")), "record one: workbench commands chat "+shellword.Word(args[0])+" --record FILE")
 			}
 			return replayAll(cmd.Context(), env, args[0], files)
 		},

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/envfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -151,7 +152,7 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 	about := "The commands of " + name
 	w, err := commandhost.Known(workflow)
 	if err != nil {
-		return config.Toolbox{}, cli.Hint(fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check "+workflow+" shows more")
+		return config.Toolbox{}, cli.Hint(fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check "+shellword.Word(workflow)+" shows more")
 	}
 	if w != nil {
 		about = w.Name + ": " + w.Description

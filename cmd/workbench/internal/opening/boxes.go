@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -128,7 +129,7 @@ func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	case st.State == toolbox.Disabled:
 		return nil
 	case offline && st.State == toolbox.Stopped:
-		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %q starts it", s.Name, b.Name, b.Name)
+		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %s starts it", s.Name, b.Name, shellword.Word(b.Name))
 	}
 	return Absent(b.Name, s.Name, st)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // Cells are the cells of a call in a table.
@@ -50,11 +51,11 @@ func Repetition(c *calls.Call) ([]string, error) {
 	case c.Method != "tools/call" || c.Server == "":
 		why, hint = "it is not a call of a server's tool", "workbench call makes those"
 	case !c.Full:
-		why, hint = "its arguments were not kept", `with "record": "full" in the configuration, those of later calls are kept; workbench call `+shellQuoted(c.Name())+` takes them from you`
+		why, hint = "its arguments were not kept", `with "record": "full" in the configuration, those of later calls are kept; workbench call `+shellword.Word(c.Name())+` takes them from you`
 	case c.ArgumentsLeft:
-		why, hint = fmt.Sprintf("its arguments have more than %d bytes and were not kept", calls.MaxValue), "workbench call "+shellQuoted(c.Name())+" @FILE takes them from a file"
+		why, hint = fmt.Sprintf("its arguments have more than %d bytes and were not kept", calls.MaxValue), "workbench call "+shellword.Word(c.Name())+" @FILE takes them from a file"
 	case c.Masked:
-		why, hint = "secrets were removed from its arguments", "workbench call "+shellQuoted(c.Name())+" takes them from you"
+		why, hint = "secrets were removed from its arguments", "workbench call "+shellword.Word(c.Name())+" takes them from you"
 	}
 	if why != "" {
 		return nil, cli.Hint(fmt.Errorf("call %s cannot be repeated: %s", c.ID, why), hint)
@@ -64,24 +65,6 @@ func Repetition(c *calls.Call) ([]string, error) {
 		again = append(again, arguments)
 	}
 	return again, nil
-}
-
-// shellQuoted is a word as shells take it.
-func shellQuoted(word string) string {
-	plain := strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%")
-	if word != "" && plain == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// Quoted are words as shells take them, in one line.
-func Quoted(words []string) string {
-	all := make([]string, len(words))
-	for i, word := range words {
-		all[i] = shellQuoted(word)
-	}
-	return strings.Join(all, " ")
 }
 
 // Text shows a call to a person.
@@ -135,7 +118,7 @@ func Text(c *calls.Call) string {
 	hint := cli.HintOf(err)
 	switch {
 	case err == nil:
-		fmt.Fprintf(&b, "  repeat     %s\n", foreign.Block(Quoted(again)))
+		fmt.Fprintf(&b, "  repeat     %s\n", foreign.Block(shellword.Line(again...)))
 	case hint != "" && c.Server != "" && c.Method == "tools/call":
 		fmt.Fprintf(&b, "  repeat     %s: %s\n", strings.TrimPrefix(err.Error(), "call "+c.ID+" "), hint)
 	}

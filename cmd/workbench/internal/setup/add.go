@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/clients"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // adding is what the flags of add say.
@@ -91,9 +92,9 @@ func (a adding) server(env *cli.Environment, args []string, dash int) (name stri
 		err = a.fullPaths(env, &s)
 		return name, s, err
 	case dash < 0 && len(args) == 1 && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
-		return "", s, cli.Usage(cli.Hint(errors.New("the server needs a name"), "workbench add NAME "+name))
+		return "", s, cli.Usage(cli.Hint(errors.New("the server needs a name"), "workbench add NAME "+shellword.Word(name)))
 	case dash < 0 && len(args) > 1:
-		return "", s, cli.Usage(cli.Hint(errors.New("write the command of a server after --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))))
+		return "", s, cli.Usage(cli.Hint(errors.New("write the command of a server after --"), "workbench add "+shellword.Word(args[0])+" -- "+shellword.Line(args[1:]...)))
 	}
 	return "", s, cli.Usage(cli.Hint(errors.New("want a name, and a command after -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"))
 }
@@ -170,16 +171,6 @@ func (a adding) enter(ctx context.Context, env *cli.Environment, name string, s 
 		return err
 	}
 	fmt.Fprintf(env.Out, "%s/%s: %s\nwritten to %s\n", box.Name, name, s.Summary(), path)
-	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo undoes this.\n", word(box.Name))
+	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo undoes this.\n", shellword.Word(box.Name))
 	return nil
-}
-
-// word writes a text as a shell reads it.
-func word(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool {
-		return !strings.ContainsRune("-_./:@=,+", r) && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z')
-	}) {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -95,7 +95,7 @@ func callTool(ctx context.Context, env *opening.Environment, name string, args [
 	}
 	defer closeAll()
 	def := readDefinition(found.Raw)
-	arguments, err := toolArguments(ctx, env, def.InputSchema, args, fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", box, server, found.Key))
+	arguments, err := toolArguments(ctx, env, def.InputSchema, args, "workbench tools "+shellword.Word(fmt.Sprintf("%s/%s/%s", box, server, found.Key))+" shows what it takes")
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 		return "", "", "", unknownServer(t, parts[1])
 	}
 	if _, isBox := cfg.Toolbox(name); isBox {
-		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists the names", k, name)))
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists the names", k, shellword.Word(name))))
 	}
 	boxes, _, _, err := e.Boxes(nil, nil)
 	if err != nil {
@@ -194,7 +194,7 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 		return it.Server.Toolbox, it.Server.Name, name, nil
 	}
 	if first, rest, _ := strings.Cut(name, "/"); isServer(cfg, first, rest) {
-		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a server", name), fmt.Sprintf("workbench %s %s lists the names", k, name)))
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a server", name), fmt.Sprintf("workbench %s %s lists the names", k, shellword.Word(name))))
 	}
 	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
 	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {
@@ -274,7 +274,7 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if k == toolbox.Tools {
 		for x := range toolbox.Excluded([]*toolbox.Server{srv}, last) {
 			err := fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
-			return toolbox.Item{}, cli.Hint(err, "the entry of the server in the configuration decides; workbench tools "+lock.Word(b.Name)+" lists what is left")
+			return toolbox.Item{}, cli.Hint(err, "the entry of the server in the configuration decides; workbench tools "+shellword.Word(b.Name)+" lists what is left")
 		}
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {

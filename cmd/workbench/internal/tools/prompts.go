@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -247,7 +247,7 @@ func readResource(ctx context.Context, env *opening.Environment, of, uri string,
 		return fmt.Errorf("the resource cannot be read: %w", foreign.NewError(err))
 	}
 	if len(r.Contents) == 0 {
-		return cli.Hint(errors.New("the resource has no contents"), "workbench resources "+lock.Word(box)+" lists the resources")
+		return cli.Hint(errors.New("the resource has no contents"), "workbench resources "+shellword.Word(box)+" lists the resources")
 	}
 	return printParts(env, r.Contents, flags)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/jsontype"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -61,7 +62,7 @@ func toolPage(it toolbox.Item, width int) string {
 	_ = json.Unmarshal(def.InputSchema, &schema)
 	required, _ := schema["required"].([]any)
 	properties, _ := schema["properties"].(map[string]any)
-	call := "workbench call " + of
+	call := shellword.Line("workbench", "call", of)
 	if len(properties) == 0 {
 		fmt.Fprintf(&b, "\nIt names no arguments.\n\n%s\n", call)
 		return b.String()
@@ -76,7 +77,7 @@ func toolPage(it toolbox.Item, width int) string {
 		must := slices.Contains(required, any(name))
 		if must {
 			notes += ", required"
-			call += " " + foreign.NewName(name).String() + "=…"
+			call += " " + shellword.Word(foreign.NewName(name).String()) + "=…"
 		}
 		if list, _ := p["enum"].([]any); len(list) > 0 && len(list) <= 20 {
 			values := make([]string, len(list))

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -70,7 +70,7 @@ func listTools(ctx context.Context, env *opening.Environment, names []string, as
 				env.Fault(err.Error())
 			}
 			if n := len(s.Held(toolbox.Tools)); n > 0 {
-				env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), lock.Word(b.Name)))
+				env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), shellword.Word(b.Name)))
 			}
 			enabled = enabled || s.Status().State != toolbox.Disabled
 			list.servers = append(list.servers, s)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
-	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // mostOutput is how many bytes of an output are kept, the last.
@@ -47,7 +47,7 @@ func begin(ctx context.Context, work *sync.WaitGroup, env *opening.Environment, 
 		defer cancel()
 		_ = w.CloseWithError(env.Aside(ctx, w, w, args...))
 	})
-	return &output{title: "$ " + running.Quoted(append([]string{"workbench"}, args...)), follows: slices.Contains(args, "--follow"), from: r, end: func() {
+	return &output{title: "$ " + shellword.Line(append([]string{"workbench"}, args...)...), follows: slices.Contains(args, "--follow"), from: r, end: func() {
 		cancel()
 		_ = r.Close()
 	}}

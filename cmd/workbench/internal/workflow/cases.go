@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -64,7 +65,7 @@ func testWorkflow(ctx context.Context, e *opening.Environment, name string, full
 		return false, err
 	}
 	if file == "" {
-		return false, cli.Hint(fmt.Errorf("the workflow %s is part of workbench", w.ID), "copy it with workbench workflow show "+w.ID+" --json")
+		return false, cli.Hint(fmt.Errorf("the workflow %s is part of workbench", w.ID), "copy it with workbench workflow show "+shellword.Word(w.ID)+" --json")
 	}
 	cases, err := readCases(file, w)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -68,7 +69,7 @@ func formatFile(file string, check bool) (differs bool, err error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	text, err := author.Format(ext == ".yaml" || ext == ".yml", data)
 	if err != nil {
-		return false, cli.Hint(fmt.Errorf("%s: %w", file, err), "nothing was changed; workbench workflow validate "+quoteWord(file)+
+		return false, cli.Hint(fmt.Errorf("%s: %w", file, err), "nothing was changed; workbench workflow validate "+shellword.Word(file)+
 			" says where the file has mistakes, if it has any")
 	}
 	if bytes.Equal(text, data) {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -82,9 +83,9 @@ func initWorkflow(env *opening.Environment, name string, asYAML bool) error {
 	}
 	follow := id
 	if filepath.Dir(file) != "workflows" {
-		follow = quoteWord(file)
+		follow = shellword.Word(file)
 	}
-	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, quoteWord(file), follow)
+	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, shellword.Word(file), follow)
 	return nil
 }
 

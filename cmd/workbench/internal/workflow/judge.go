@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
@@ -40,7 +41,7 @@ does not.`,
 			}
 			step := w.Step(args[1])
 			if step == nil {
-				hint := "workbench workflow show " + args[0] + " shows the steps"
+				hint := "workbench workflow show " + shellword.Word(args[0]) + " shows the steps"
 				if near := nearest.Names(args[1], w.StepIDs(), 1); len(near) > 0 {
 					hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 				}

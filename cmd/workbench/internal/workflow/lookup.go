@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -49,7 +50,7 @@ func workflowOf(e *opening.Environment, name string) (w *definition.Workflow, fi
 	w, err = new(definition.Parser).ParseWith(name, data, routines)
 	var bad *definition.Error
 	if errors.As(err, &bad) {
-		err = cli.Hint(fmt.Errorf("%s is not valid", name), "workbench workflow validate "+name+" says why")
+		err = cli.Hint(fmt.Errorf("%s is not valid", name), "workbench workflow validate "+shellword.Word(name)+" says why")
 	}
 	return w, name, opts, err
 }
@@ -81,7 +82,7 @@ func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error)
 	for _, f := range c.Invalid {
 		if f.ID == id {
 			return nil, cli.Hint(fmt.Errorf("workflow %q: %s is not valid", id, f.File),
-				"workbench workflow validate "+f.File+" says why")
+				"workbench workflow validate "+shellword.Word(f.File)+" says why")
 		}
 	}
 	hint := "workbench workflow list shows what there is"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -160,9 +161,9 @@ func nextStep(ctx context.Context, env *opening.Environment, id string, r steppi
 
 // nextCall is the command that asks for the step after this one.
 func nextCall(id string, r stepping.Request, a stepping.Answer, variables []string) string {
-	call := "workbench workflow next " + quoteWord(id) + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
+	call := "workbench workflow next " + shellword.Word(id) + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
 	for _, v := range variables {
-		call += " --context " + quoteWord(v)
+		call += " --context " + shellword.Word(v)
 	}
 	if a.State != "" {
 		call += " --state " + a.State

@@ -48,13 +48,3 @@ func printAnswer(out io.Writer, a stepping.Answer) {
 		}
 	}
 }
-
-// quoteWord writes a word for a POSIX shell.
-func quoteWord(s string) string {
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune(plainCharacters, c) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=.,/:@%+"

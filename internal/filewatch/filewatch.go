@@ -43,12 +43,8 @@ func New(paths []string, lost func(error)) *Watch {
 // Close ends the watch.
 func (w *Watch) Close() {
 	w.settled.Stop()
-	w.end()
-}
-
-func (w *Watch) end() {
 	if w.from.Events != nil {
-		_ = w.from.Close() // nothing is kept in it
+		_ = w.from.Close()
 	}
 }
 
@@ -88,9 +84,13 @@ func (w *Watch) Follow(paths []string) {
 // happens there closes its handle twice, which may be that of another file by then.
 func (w *Watch) renew() {
 	w.first = time.Time{}
-	fresh, err := fsnotify.NewWatcher()
-	if err != nil {
+	if w.from.Events != nil {
+		_ = w.from.Close() // nothing is kept in it, and what is changed now is read when this is done
+	}
+	var err error
+	if w.from, err = fsnotify.NewWatcher(); err != nil {
 		w.lost(err)
+		w.from = &fsnotify.Watcher{} // nothing comes from its channels
 		return
 	}
 	w.places = nil
@@ -102,13 +102,11 @@ func (w *Watch) renew() {
 		}
 	}
 	var faults []error
-	Listening(fresh, func() {
+	Listening(w.from, func() {
 		for _, dir := range folders {
-			faults = append(faults, fresh.Add(dir))
+			faults = append(faults, w.from.Add(dir))
 		}
 	}, w.note, w.fault)
-	w.end()
-	w.from = fresh
 	for _, err := range faults {
 		if errors.Is(err, fs.ErrNotExist) {
 			w.settled.Reset(quietTime) // it went this very moment: look again

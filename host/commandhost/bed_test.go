@@ -45,8 +45,9 @@ func parse(t *testing.T, text string, lookup func(string) (string, bool)) *confi
 // newHost has a host of a configuration, with a store of its own, and this environment.
 func newHost(t *testing.T, text string, tools Tools, log zerolog.Logger, environ map[string]string) *Host {
 	t.Helper()
+	dir := t.TempDir()
 	kept := storehost.New(func(ctx context.Context) (*store.Store, error) {
-		return store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "conversations.db"), func(err error) { t.Error(err) }, store.Options{})
+		return store.OpenSQLite(ctx, filepath.Join(dir, "conversations.db"), func(err error) { t.Error(err) }, store.Options{})
 	}, log)
 	lookup := func(name string) (string, bool) { v, ok := environ[name]; return v, ok }
 	cfg := parse(t, text, lookup)

@@ -17,9 +17,10 @@ try {
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' })
-// A terminal sends its signals to both processes; those that are sent to this one alone are passed on.
+// Signals that are sent to this process alone are passed on. Those of a terminal are sent to both, and on Windows, where
+// there are no others, passing one on would end the program by force.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => child.kill(signal))
+  process.on(signal, () => process.platform === 'win32' || child.kill(signal))
 }
 child.on('error', (err) => {
   console.error(`workbench: error: ${program} cannot be started: ${err.message}`)

@@ -134,6 +134,13 @@ func TestFaultB3H11_Signals(t *testing.T) {
 			t.Errorf("got %q: it ended as at the first one", got)
 		}
 	})
+	t.Run("the same, passed on by another program", func(t *testing.T) {
+		b := newBed(t, "ignoreterm", setup{})
+		b.begin("well", "fault", "{}")
+		b.signal(syscall.SIGINT)
+		b.signal(syscall.SIGINT)
+		b.ends(0)
+	})
 	t.Run("with streams open", func(t *testing.T) {
 		b := newClosedBed(t, "well", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true})
 		url := b.url()

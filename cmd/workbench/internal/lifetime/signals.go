@@ -8,7 +8,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
+
+// passedOn is within what time a signal that comes again is the same one: a terminal sends an interrupt to all programs
+// in its foreground, and those that start others, as npx and the package of npm do, pass theirs on.
+const passedOn = 250 * time.Millisecond
 
 // Signals gives a context that the first interrupt ends; the second ends the program at once. A hangup is an interrupt
 // too, unless hangups were taken and the terminal is still there, if there was one.
@@ -23,18 +28,21 @@ func Signals(ctx context.Context, hangups *Hangups, terminal func() bool) (conte
 	done := make(chan struct{})
 	attended := terminal()
 	go func() {
-		first := true
+		var first os.Signal
+		var at time.Time
 		for {
 			select {
 			case s := <-ends:
 				if s == syscall.SIGHUP && attended == terminal() && hangups.Give() {
 					continue
 				}
-				if !first {
+				switch {
+				case first == nil:
+					first, at = s, time.Now()
+					cancel(SignalError{s})
+				case s != first || time.Since(at) > passedOn:
 					os.Exit(faultCode)
 				}
-				first = false
-				cancel(SignalError{s})
 			case <-broken:
 			case <-done:
 				return

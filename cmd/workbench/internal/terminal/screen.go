@@ -20,7 +20,8 @@ func Is(stream any) bool {
 // Draws reports whether a stream is a terminal that obeys escape sequences. lookup reads a variable.
 func Draws(stream any, lookup func(string) (string, bool)) bool {
 	term, _ := lookup("TERM")
-	return term != "dumb" && Is(stream)
+	f, ok := stream.(file)
+	return ok && term != "dumb" && Is(stream) && obeys(f.Fd())
 }
 
 // Width is how many columns a stream has; 0 if it is no terminal. lookup reads a variable.

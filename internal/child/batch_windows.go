@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isBatch reports whether a file is a batch file, as npx.cmd is.
+// isBatch reports whether a file is a batch file, as npx.cmd is. The system takes no notice of blanks and dots at the end.
 func isBatch(path string) bool {
-	ext := filepath.Ext(path)
+	ext := filepath.Ext(strings.TrimRight(path, ". "))
 	return strings.EqualFold(ext, ".cmd") || strings.EqualFold(ext, ".bat")
 }
 

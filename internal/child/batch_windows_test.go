@@ -42,7 +42,7 @@ func TestArgumentsOfBatchFiles(t *testing.T) {
 	if os.Getenv("WINEPREFIX") == "" {
 		args = append(args, "100%PATH%", "%", "%cd%") // Wine reads them twice
 	}
-	for _, command := range []string{batch, "tool"} {
+	for _, command := range []string{batch, "tool", batch + " .", "TOOL.CMD"} {
 		env := append(os.Environ(), asEcho+"=1", "PATH="+dir)
 		p, err := child.Start(child.Spec{Command: command, Args: args, Env: slices.DeleteFunc(env, func(kv string) bool {
 			return strings.HasPrefix(kv, "PATH=") && kv != "PATH="+dir

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,19 +165,31 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// Of two that put a file where none is, the first wins.
+// Of two that put a file where none is, the first wins, also where there are no links.
 func TestPutNew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := openfile.PutNew(path, []byte("one")); err != nil {
-		t.Fatal(err)
+	for name, put := range map[string]func(path string, data []byte) error{
+		"with links": openfile.PutNew,
+		"without links": func(path string, data []byte) error {
+			return openfile.PutNewWith(path, data, func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM} })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := put(path, []byte("one")); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("got error %v, want that it is there", err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
+				t.Errorf("got %q, %v", got, err)
+			}
+			alone(t, path)
+			if err := put(filepath.Join(t.TempDir(), "none", "file"), nil); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("no folder: got error %v", err)
+			}
+		})
 	}
-	if err := openfile.PutNew(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("got error %v, want that it is there", err)
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	alone(t, path)
 }
 
 // What is there already, be it a file or a link to none, is not written by who wants a new file.

@@ -41,12 +41,29 @@ func Cache(path string, data []byte) error {
 	})
 }
 
-// PutNew puts data where no file is, with mode 0600, and fails with fs.ErrExist where one is.
-func PutNew(path string, data []byte) error {
+// PutNew puts data where no file is, with mode 0600, and fails with fs.ErrExist where one is. The file is there whole or
+// not at all, but on a file system without links, as those of memory cards and of shared folders are, where it may be
+// empty for a moment.
+func PutNew(path string, data []byte) error { return putNew(path, data, os.Link) }
+
+func putNew(path string, data []byte, link func(from, to string) error) error {
 	return written(path, func(f *os.File) error {
 		_, err := f.Write(data)
 		return err
-	}, os.Link)
+	}, func(from, to string) error {
+		if err := link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		taken, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL|withoutWaiting, 0o600)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(taken.Close(), rename(from, to))
+		if err != nil {
+			_ = os.Remove(to) // it is ours, and empty
+		}
+		return err
+	})
 }
 
 func put(path string, write func(*os.File) error) error {

@@ -28,8 +28,13 @@ func shareLock(f *os.File) error {
 	return unlock(f)
 }
 
+// unlock gives back the lock that the file has, if it has one.
 func unlock(f *os.File) error {
-	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
+	err := windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
+	if errors.Is(err, windows.ERROR_NOT_LOCKED) {
+		return nil
+	}
+	return err
 }
 
 // lockedByte is far behind what the file holds, since these locks keep others from reading and writing.

@@ -272,7 +272,7 @@ func listenError(address string, err error) error {
 	case syserr.IsInUse(err):
 		hint = "another program uses the port, maybe another workbench: end it, or give another port (0 takes any free one)"
 	case syserr.IsReserved(err):
-		hint = "ports below 1024 are for the system: give a higher one"
+		hint = "the system keeps that port, as it may those below 1024: give another one"
 	case syserr.IsNotOurs(err):
 		hint = "the address is not one of this machine"
 	}

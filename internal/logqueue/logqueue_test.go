@@ -181,16 +181,18 @@ func (o *once) Write(line []byte) (int, error) {
 // is not counted.
 func TestWriterFailsAtTheEnd(t *testing.T) {
 	var o once
-	begin := make(chan *logqueue.Writer)
+	begin, did := make(chan *logqueue.Writer), make(chan struct{})
 	o.meanwhile = func() {
 		w := <-begin
 		_, _ = w.Write([]byte("meanwhile\n"))
 		w.Close(0)
 		_, _ = w.Write([]byte("late\n"))
+		close(did)
 	}
 	w := logqueue.New(&o, lost)
 	_, _ = w.Write([]byte("one\n"))
 	begin <- w
+	<-did
 	if !w.Close(time.Minute) {
 		t.Error("it is not done")
 	}

@@ -27,6 +27,7 @@ var defaults = []string{
 		"^TestCallsAreRecorded$|^TestALostCallIsRecorded$|^TestBudgets$|^TestProcessesAtOnce$",                                                                  // Wine's clock stands for milliseconds, and it is slow
 		"^TestOutboxCloseWhileBlocked$",         // a pipe that is written to is closed when its reader has gone
 		"Killed|^TestFaultE9_HolderDies$",       // nobody is told there that a process was killed
+		"^TestReloadOfRestlessFile$",            // it replaces a file without waiting for who reads it
 		"Damaged",                               // a second program writes to a store whose journal is open
 		"^TestTokensOfOthers$/a_link_to_a_file", // links
 	}, "|"),

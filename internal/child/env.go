@@ -15,6 +15,23 @@ func Getenv(env []string, name string) (string, bool) {
 	return "", false
 }
 
+// Declare adds what is declared to an environment, both of KEY=VALUE, and takes out what that replaces: of two entries with
+// one name most programs see the first, getenv among them, and others the last.
+func Declare(env, declared []string) []string {
+	replaced := make(map[string]bool, len(declared))
+	for _, kv := range declared {
+		name, _, _ := strings.Cut(kv, "=")
+		replaced[EnvKey(name)] = true
+	}
+	var kvs []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !replaced[EnvKey(name)] {
+			kvs = append(kvs, kv)
+		}
+	}
+	return append(kvs, declared...)
+}
+
 // safeUnix and safeWindows name what a program needs to find its files, its language and the network, and what holds no
 // secret. Beyond the list of the official MCP SDKs there are the locale, the XDG directories, temporary files, time
 // zone, extra certificates and proxies, without which servers fail at many workplaces. Left out on purpose: whatever

@@ -19,7 +19,7 @@ const (
 // A Program is run to its end for what it writes to standard output.
 type Program struct {
 	Argv    []string
-	Env     []string // KEY=VALUE, beside what every process gets
+	Env     []string // KEY=VALUE, beside what every process gets, which it prevails over
 	Stdin   []byte
 	Timeout time.Duration // 0 is 30 s
 }
@@ -41,7 +41,7 @@ func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	process, err := r.Start(Spec{Command: p.Argv[0], Args: p.Argv[1:], Env: append(SafeEnv(r.Lookup), p.Env...)})
+	process, err := r.Start(Spec{Command: p.Argv[0], Args: p.Argv[1:], Env: Declare(SafeEnv(r.Lookup), p.Env)})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Programs get their input and environment, and end however they behave.
 func TestRunner(t *testing.T) {
-	environ := map[string]string{"PATH": os.Getenv("PATH"), "HIDDEN": "SECRET"}
+	environ := map[string]string{"PATH": os.Getenv("PATH"), "HIDDEN": "SECRET", "LANG": "ours"}
 	r := child.Runner{Start: newGuard(t).Start, Lookup: func(name string) (string, bool) { v, ok := environ[name]; return v, ok }}
 	run := func(ctx context.Context, p child.Program) (string, error) {
 		out, err := r.Run(ctx, p)
@@ -42,6 +42,10 @@ func TestRunner(t *testing.T) {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.err)
 			}
 		})
+	}
+	// What is declared is all there is under its name: most programs see the first of two, others the last.
+	if got, err := run(t.Context(), child.Program{Argv: []string{"env"}, Env: []string{"LANG=theirs"}}); err != nil || strings.Count(got, "LANG=") != 1 || !strings.Contains(got, "LANG=theirs") {
+		t.Errorf("got the environment %q, %v", got, err)
 	}
 	why := errors.New("the turn was given up")
 	ctx, cancel := context.WithCancelCause(t.Context())

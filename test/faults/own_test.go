@@ -124,23 +124,24 @@ func TestFaultB3H11_Signals(t *testing.T) {
 			})
 		}
 	}
-	t.Run("a second one", func(t *testing.T) {
-		b := newBed(t, "ignoreterm", setup{})
-		b.begin("well", "fault", "{}")
-		b.signal(syscall.SIGINT)
-		b.signal(syscall.SIGTERM)
-		b.ends(1)
-		if got := b.Stderr(); strings.Contains(got, "received signal") {
-			t.Errorf("got %q: it ended as at the first one", got)
-		}
-	})
-	t.Run("the same, passed on by another program", func(t *testing.T) {
-		b := newBed(t, "ignoreterm", setup{})
-		b.begin("well", "fault", "{}")
-		b.signal(syscall.SIGINT)
-		b.signal(syscall.SIGINT)
-		b.ends(0)
-	})
+	for name, second := range map[string]struct {
+		signal syscall.Signal
+		code   int
+	}{
+		"a second one":                           {syscall.SIGTERM, 1},
+		"the same, passed on by another program": {syscall.SIGINT, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, "ignoreterm", setup{})
+			b.begin("well", "fault", "{}")
+			b.signal(syscall.SIGINT)
+			b.signal(second.signal)
+			b.ends(second.code)
+			if got := b.Stderr(); strings.Contains(got, "received signal") {
+				t.Errorf("got %q: it ended as at the first one", got)
+			}
+		})
+	}
 	t.Run("with streams open", func(t *testing.T) {
 		b := newClosedBed(t, "well", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true})
 		url := b.url()

@@ -31,21 +31,11 @@ func Environment(cfg config.Server, ours []string) []string {
 	return declare(env, cfg.Env)
 }
 
-// declare adds what a server's configuration declares to an environment and takes out what it replaces: of two entries
-// with one name most programs see the first, getenv among them, and others the last.
+// declare adds what a server's configuration declares to an environment.
 func declare(env []string, declarations map[string]string) []string {
-	replaced := make(map[string]bool, len(declarations))
-	for name := range declarations {
-		replaced[child.EnvKey(name)] = true
-	}
-	var kvs []string
-	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !replaced[child.EnvKey(name)] {
-			kvs = append(kvs, kv)
-		}
-	}
+	var declared []string
 	for _, name := range slices.Sorted(maps.Keys(declarations)) {
-		kvs = append(kvs, name+"="+config.Shown(declarations[name]))
+		declared = append(declared, name+"="+config.Shown(declarations[name]))
 	}
-	return kvs
+	return child.Declare(env, declared)
 }

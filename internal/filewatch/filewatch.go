@@ -27,6 +27,7 @@ type Watch struct {
 	paths   []string
 	lost    func(error)
 	from    *fsnotify.Watcher // without channels if nothing could be watched
+	blind   bool              // nothing could be watched, and that was told
 	places  []string          // what a change of is a change of the files
 	settled *time.Timer       // the files are to be read
 	first   time.Time         // when they were changed since they were read
@@ -89,10 +90,13 @@ func (w *Watch) renew() {
 	}
 	var err error
 	if w.from, err = fsnotify.NewWatcher(); err != nil {
-		w.lost(err)
-		w.from = &fsnotify.Watcher{} // nothing comes from its channels
+		if !w.blind { // or it was told before
+			w.lost(err)
+		}
+		w.blind, w.from = true, &fsnotify.Watcher{} // nothing comes from its channels
 		return
 	}
+	w.blind = false
 	w.places = nil
 	var folders []string
 	for _, path := range w.paths {

@@ -42,24 +42,27 @@ demo: demo-servers ## build it and show what it does, step by step (needs Go onl
 demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 	bin/workbench demo --config demo/workbench-config.json | go run ./demo/picture > docs/demo.svg
 
-# -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see. A program built
-# with -race would sleep a second at its end. SQLite, which a program has translated from C, is left out of what -race
-# watches: there the tests of stores take five times as long. No package with generic code may be left out: it has code of
-# sync without what -race watches, and the linker may take that for all. DRIVERS
-# are the packages whose tests run built programs and have no part of workbench in their own process, which a test holds:
-# there -race would watch the drivers alone, and it makes large messages dear. Half as many packages again as there are
+# A program built with -race would sleep a second at its end. SQLite and QuickJS, which programs have translated from C, are
+# left out of what -race watches: their tests take five times as long there. No package with generic code may be left out:
+# it has code of sync without what -race watches, and the linker may take that for all. DRIVERS are the packages whose
+# tests run built programs: there -race would watch the drivers alone, and it makes large messages dear. A test holds that
+# none but those that measure have a part of workbench in their own process. Half as many packages again as there are
 # processors are tested at a time, since some tests wait. That go vet finds nothing is seen by lint.
-GO_TEST := env WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -vet=off -count=1 -timeout 10m \
+#
+# go test keeps the results of packages that have not changed, which what builds programs cannot have: it would not see
+# whether those have. TESTFLAGS=-count=1 runs everything.
+GO_TEST := env WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -vet=off -timeout 10m \
 	-p $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 ))
-DRIVERS := (mcp-workbench/workbench$$|/test/(adversary|clock|conformance|e2e|faults|knots|page|release|sdks|servers|underload|wine|wiretest)(/|$$))
+DRIVERS := (mcp-workbench/workbench$$|/bench(/|$$)|/test/(adversary|chaos|clock|conformance|e2e|fakeserver|faults|knots|page|release|sdks|servers|underload|wine|wiretest)(/|$$))
 PACKAGES ?= ./...
 test: lint tests ## check everything (needs Go and Node 20+)
 
 tests: $(NPM_INSTALLED)
 	@set -e; red=0; packages="$$(go list $(PACKAGES))"; \
 	drivers="$$(echo "$$packages" | grep -E '$(DRIVERS)' || :)"; others="$$(echo "$$packages" | grep -Ev '$(DRIVERS)' || :)"; \
-	test -z "$$others" || $(GO_TEST) -race -gcflags=modernc.org/sqlite/lib=-race=false $(TESTFLAGS) $$others || red=1; \
-	test -z "$$drivers" || CGO_ENABLED=0 $(GO_TEST) -trimpath $(TESTFLAGS) $$drivers || red=1; \
+	test -z "$$others" || $(GO_TEST) -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libquickjs=-race=false \
+		$(TESTFLAGS) $$others || red=1; \
+	test -z "$$drivers" || CGO_ENABLED=0 $(GO_TEST) -count=1 -trimpath $(TESTFLAGS) $$drivers || red=1; \
 	exit $$red
 
 test-under-load: $(NPM_INSTALLED) ## run the tests LOAD="-quiet 20 -busy 5 -sync 5" times under each load, for hours

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -37,10 +36,6 @@ func readConfig(t testing.TB, text string) *config.Config {
 // withFakes has a configuration start fakes.
 func withFakes(t testing.TB, cfg *config.Config) *config.Config {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
 			s := &box.Servers[i]
@@ -48,11 +43,7 @@ func withFakes(t testing.TB, cfg *config.Config) *config.Config {
 			case inside:
 				s.Transport, s.Builtin = config.TransportBuiltin, inside
 			case "child":
-				s.Command = self
-				// A child built with -race would sleep a second when it exits.
-				env := map[string]string{asServer: "yes", "GORACE": "atexit_sleep_ms=0"}
-				maps.Copy(env, s.Env)
-				s.Env = env
+				s.Command = wiretest.Program("fakeserver")
 			}
 		}
 	}

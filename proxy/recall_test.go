@@ -55,7 +55,7 @@ func (p *past) closeGate() {
 func (p *past) run(modern bool) *line {
 	p.t.Helper()
 	cfg := readConfig(p.t, fmt.Sprintf(`{"openTimeout": "20s", "pin": [%s], "toolboxes": {"dev": {"open": %s, "mcpServers": {"a": {"command": "child"}}}}}`, p.pin, p.open))
-	cfg.Toolboxes[0].Servers[0].Env[specVariable] = p.spec + " gate=" + p.gate
+	cfg.Toolboxes[0].Servers[0].Env = map[string]string{"FAKESERVER": p.spec + " gate=" + p.gate}
 	l := connect(p.t, newFrontWith(p.t, cfg, proxy.Options{Toolbox: toolbox.Options{
 		Catalogue: catalogue.New(filepath.Join(p.dir, "catalogue"), zerolog.Nop()),
 	}}))

@@ -62,7 +62,7 @@ func TestCounters(t *testing.T) {
 
 // Restarts are counted, and a call that the end of its server lost.
 func TestCountersOverRestarts(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	s := server(t, b, "s")
 	c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"exit","arguments":{"n":3}}}`)
 	s.Send(c)
@@ -79,7 +79,7 @@ func TestCountersOverRestarts(t *testing.T) {
 
 // A notification whose params are null, as some languages write what is absent, is none the worse for it.
 func TestNullParams(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	s := server(t, b, "s")
 	if _, err := callTool(t, s, "noise", `{"text":"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":null}"}`); err != nil {
 		t.Fatal(err)

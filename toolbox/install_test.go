@@ -32,7 +32,7 @@ func npxServer(t *testing.T, start, install time.Duration) (cfg config.Server, c
 	if err := os.WriteFile(npx, []byte(fakeNpx), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cfg = childServer("s", "plain")
+	cfg = childServer("s", "")
 	cfg.Env["SELF"], cfg.Env["HOME"], cfg.Env["PATH"] = cfg.Command, home, os.Getenv("PATH")
 	cfg.Command, cfg.Args = npx, []string{"-y", "@x/y"}
 	cfg.Timeouts.Start, cfg.Timeouts.Install = start, install

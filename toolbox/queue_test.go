@@ -216,7 +216,7 @@ func TestQueueEnds(t *testing.T) {
 
 // Calls that wait when the server dies are made by the next one: it has not seen them.
 func TestQueueOutlivesACrash(t *testing.T) {
-	cfg := childServer("s", "plain")
+	cfg := childServer("s", "")
 	cfg.MaxInFlight = 1
 	b := open(t, toolbox.Options{}, cfg)
 	s := server(t, b, "s")

@@ -1,7 +1,6 @@
 package toolbox_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -29,30 +28,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// endOnDiscover is a legacy server that ends when it is asked by server/discover.
-func endOnDiscover() {
-	in, feed := io.Pipe()
-	go func() {
-		lines := bufio.NewReader(os.Stdin)
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil || strings.Contains(line, "server/discover") {
-				_ = feed.Close()
-				return
-			}
-			_, _ = io.WriteString(feed, line)
-		}
-	}()
-	_ = wire.Serve(context.Background(), in, os.Stdout, &mcptest.Server{}, wire.ServeOptions{})
-}
-
 // spec is a server whose offer is said by a variable, so that it can change while all that names it in the catalogue
 // stays as it is.
-func spec(spec string) config.Server {
-	s := childServer("s", "spec")
-	s.Env["SPEC"] = spec
-	return s
-}
+func spec(spec string) config.Server { return childServer("s", spec) }
 
 func catalogueIn(dir string) *catalogue.Catalogue { return catalogue.New(dir, zerolog.Nop()) }
 
@@ -245,7 +223,7 @@ func TestWhoIsKnown(t *testing.T) {
 			}
 			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
 			see(t, opts, s)
-			s.Env["SPEC"] += " gate=" + gate
+			s.Env["FAKESERVER"] += " gate=" + gate
 			tt.alter(&s, &opts)
 			opts.Peer = newPeer()
 			b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{s}}, opts)
@@ -293,7 +271,7 @@ func TestFaultG11_ReplacedProgram(t *testing.T) {
 	if got := known(); got != 0 {
 		t.Errorf("got %d tools of another program, want none", got)
 	}
-	s.Env["SPEC"] = "tools=b"
+	s.Env["FAKESERVER"] = "tools=b"
 	const want = "tools are not as they were last seen: 1 added (b), 1 gone (a)"
 	if got := server(t, open(t, opts, s), "s").Notes(); !slices.Equal(got, []string{want}) {
 		t.Errorf("got notes %q, want %q", got, want)
@@ -305,9 +283,9 @@ func TestFaultG11_ReplacedProgram(t *testing.T) {
 func TestKnownServerThatFails(t *testing.T) {
 	t.Parallel()
 	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
-	s := childServer("s", "plain")
+	s := childServer("s", "")
 	see(t, opts, s)
-	s.Env[asServer] = "crash"
+	s.Env["FAKESERVER"] = "exit=7"
 	failed := make(chan struct{}, 100)
 	opts.Event = func(e toolbox.Event) {
 		if e.Status.State == toolbox.Backoff {

@@ -14,78 +14,31 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// asServer makes the test binary the child process of its own tests.
-const asServer = "WORKBENCH_TEST_SERVER"
-
 func TestMain(m *testing.M) {
-	switch os.Getenv(asServer) {
-	case "plain":
-		mcptest.Main(&mcptest.Server{})
-		return
-	case "pages":
-		mcptest.Main(&mcptest.Server{PageSize: 3, Prompts: []string{`{"name":"greet"}`}, Resources: []string{`{"uri":"a:1","name":"one"}`}})
-		return
-	case "spec":
-		s, err := mcptest.New(strings.Fields(os.Getenv("SPEC"))...)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		mcptest.Main(s)
-		return
-	case "unprobed":
-		endOnDiscover()
-		return
-	case "hang":
-		mcptest.Main(&mcptest.Server{Silent: []string{"initialize"}})
-		return
-	case "mute":
-		mcptest.Main(&mcptest.Server{Prompts: []string{`{"name":"x"}`}, Silent: []string{"prompts/list"}})
-		return
-	case "badlist":
-		mcptest.Main(&mcptest.Server{Resources: []string{`{"uri":"a:1"}`}, Refuse: []string{"resources/list"}})
-		return
-	case "modern":
-		mcptest.Main(&mcptest.Server{Modern: true})
-		return
-	case "crash":
-		fmt.Fprintln(os.Stderr, "cannot read the licence file")
-		os.Exit(7)
-	case "banner":
-		fmt.Println("Welcome to the server!")
-		fmt.Println()
-		mcptest.Main(&mcptest.Server{})
-		return
-	}
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil { // those that run beside others spend their time waiting
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(wiretest.Main(m, []string{"test/fakeserver"}))
 }
 
-func childServer(name, mode string) config.Server {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
+// childServer is a server as specs of test/fakeserver make it.
+func childServer(name, specs string) config.Server {
 	return config.Server{
-		Name: name, Transport: config.TransportStdio, Command: self,
-		// A child built with -race would sleep a second when it exits.
-		Env:      map[string]string{asServer: mode, "DECLARED": "yes", "GORACE": "atexit_sleep_ms=0"},
+		Name: name, Transport: config.TransportStdio, Command: wiretest.Program("fakeserver"),
+		Env:      map[string]string{"FAKESERVER": specs, "DECLARED": "yes"},
 		Timeouts: config.Timeouts{Start: 20 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute},
 	}
 }
@@ -153,7 +106,7 @@ func keys(items []toolbox.Item) (names []string) {
 
 func TestOpenStartsAndLists(t *testing.T) {
 	b := open(t, toolbox.Options{Environ: []string{"PATH=/usr/bin", "SECRET=s3cret", "LET=through"}},
-		childServer("plain", "plain"), childServer("pages", "pages"), childServer("modern", "modern"), childServer("banner", "banner"))
+		childServer("plain", ""), childServer("pages", "page=3 prompts=greet resources=a:1"), childServer("modern", "modern"), childServer("banner", "banner"))
 	for _, s := range b.Servers() {
 		if st := s.Status(); st.State != toolbox.Ready || st.PID == 0 {
 			t.Errorf("%s: got %+v, want ready with a pid", s.Name, st)
@@ -191,7 +144,7 @@ func TestOpenStartsAndLists(t *testing.T) {
 }
 
 func TestInheritedEnvironment(t *testing.T) {
-	named, all := childServer("named", "plain"), childServer("all", "plain")
+	named, all := childServer("named", ""), childServer("all", "")
 	named.InheritEnv = config.InheritEnv{Names: []string{"LET"}}
 	all.InheritEnv = config.InheritEnv{All: true}
 	b := open(t, toolbox.Options{Environ: []string{"PATH=/usr/bin", "SECRET=s3cret", "LET=through"}}, named, all)
@@ -211,7 +164,7 @@ func TestInheritedEnvironment(t *testing.T) {
 
 // What a server's configuration declares is what it sees, whatever it gets besides.
 func TestDeclaredEnvironmentPrevails(t *testing.T) {
-	safe, named, all := childServer("safe", "plain"), childServer("named", "plain"), childServer("all", "plain")
+	safe, named, all := childServer("safe", ""), childServer("named", ""), childServer("all", "")
 	named.InheritEnv = config.InheritEnv{Names: []string{"LET"}}
 	all.InheritEnv = config.InheritEnv{All: true}
 	servers := []config.Server{safe, named, all}
@@ -234,18 +187,18 @@ func TestDeclaredEnvironmentPrevails(t *testing.T) {
 
 // A server that is sick in any way is told of by itself; its neighbour works.
 func TestSickServersStayAlone(t *testing.T) {
-	hang := childServer("hang", "hang")
+	hang := childServer("hang", "silent=initialize")
 	hang.Timeouts.Start = time.Hour
-	slow := childServer("slow", "hang")
+	slow := childServer("slow", "silent=initialize")
 	slow.Timeouts.Start = 300 * time.Millisecond
-	problem := childServer("problem", "plain")
+	problem := childServer("problem", "")
 	problem.Problem = errors.New("variable TOKEN is not set")
-	off := childServer("off", "plain")
+	off := childServer("off", "")
 	off.Disabled = true
 	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{
 		hang, slow, problem, off,
 		{Name: "absent", Transport: config.TransportStdio, Command: "no-such-program-anywhere", Timeouts: config.Timeouts{Start: time.Second}},
-		childServer("crash", "crash"), childServer("mute", "mute"), childServer("badlist", "badlist"), childServer("good", "plain"),
+		childServer("crash", "exit=7"), childServer("mute", "prompts=x silent=prompts/list"), childServer("badlist", "resources=a:1 refuse=resources/list"), childServer("good", ""),
 	}}, toolbox.Options{Peer: newPeer(), Environ: os.Environ()})
 	defer b.Close()
 	if err := b.Open(t.Context(), 3*time.Second); err != nil {
@@ -292,7 +245,7 @@ func TestCrashAtStartTellsWhy(t *testing.T) {
 		if e.Status.State == toolbox.Backoff {
 			causes = append(causes, e.Status.Cause)
 		}
-	}}, childServer("crash", "crash"))
+	}}, childServer("crash", "exit=7"))
 	deadline, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
@@ -321,7 +274,7 @@ func TestFilters(t *testing.T) {
 		{[]string{"!*[a-df-z]*"}, nil},
 		{[]string{"p*"}, []string{"params", "progress", "pid"}},
 	} {
-		s := childServer("s", "plain")
+		s := childServer("s", "")
 		s.ToolFilters = tt.filters
 		b := open(t, toolbox.Options{}, s)
 		if got := keys(server(t, b, "s").Items(toolbox.Tools)); !slices.Equal(got, tt.want) {
@@ -331,7 +284,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestCrashInCallAndRestart(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	s := server(t, b, "s")
 	first, err := callTool(t, s, "pid", "{}")
 	if err != nil {
@@ -417,7 +370,7 @@ func newCall(t *testing.T, raw string) (*toolbox.Call, *handler) {
 }
 
 func TestProgressComesBeforeTheReply(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	c, h := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"progress","arguments":{"n":500},"_meta":{"progressToken":"tok","k":1.0}}}`)
 	server(t, b, "s").Send(c)
 	if err := <-h.done; err != nil {
@@ -432,7 +385,7 @@ func TestProgressComesBeforeTheReply(t *testing.T) {
 }
 
 func TestCancelReachesTheServer(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	s := server(t, b, "s")
 	c, h := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"hang"}}`)
 	s.Send(c)
@@ -465,7 +418,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 
 func TestRelist(t *testing.T) {
 	p := newPeer()
-	b := open(t, toolbox.Options{Peer: p}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{Peer: p}, childServer("s", ""))
 	s := server(t, b, "s")
 	if _, err := callTool(t, s, "add_tool", `{"text":"newcomer"}`); err != nil {
 		t.Fatal(err)
@@ -481,7 +434,7 @@ func TestRelist(t *testing.T) {
 
 func TestServerAsksTheClient(t *testing.T) {
 	p := newPeer()
-	b := open(t, toolbox.Options{Peer: p, Client: toolbox.Client{Capabilities: []byte(`{"roots":{"x":1}}`)}}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{Peer: p, Client: toolbox.Client{Capabilities: []byte(`{"roots":{"x":1}}`)}}, childServer("s", ""))
 	s := server(t, b, "s")
 	if got := s.Instructions(); !strings.Contains(got.String(), `"capabilities":{"roots":{"x":1}}`) {
 		t.Errorf("the server was told %s, want the client's capabilities", got)
@@ -522,7 +475,7 @@ func TestBuiltin(t *testing.T) {
 
 func TestCloseTwiceAndAfter(t *testing.T) {
 	t.Parallel()
-	b := open(t, toolbox.Options{}, childServer("s", "plain"))
+	b := open(t, toolbox.Options{}, childServer("s", ""))
 	s := server(t, b, "s")
 	c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang"}}`)
 	s.Send(c)

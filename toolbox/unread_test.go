@@ -14,7 +14,7 @@ import (
 // While a client has too much to read its servers wait. They end all the same.
 func TestFaultG20_ServersWaitForTheirClient(t *testing.T) {
 	unread := account.New(1000, nil)
-	slow := childServer("slow", "plain")
+	slow := childServer("slow", "")
 	b := open(t, toolbox.Options{Unread: unread}, slow)
 	s := server(t, b, "slow")
 	type reply struct {

@@ -61,7 +61,7 @@ func (h *handler) finished(t *testing.T) {
 }
 
 func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
-	plain, other := childServer("plain", "plain"), childServer("other", "plain")
+	plain, other := childServer("plain", ""), childServer("other", "")
 	b := open(t, toolbox.Options{}, plain, other)
 	s := server(t, b, "plain")
 	pid := s.Status().PID
@@ -69,8 +69,8 @@ func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
 
 	plain.ToolFilters = []string{"e*"}
 	plain.Timeouts.CallIdle = 30 * time.Second
-	changed := childServer("other", "pages")
-	update(b, changed, plain, childServer("third", "plain"))
+	changed := childServer("other", "page=3 prompts=greet resources=a:1")
+	update(b, changed, plain, childServer("third", ""))
 
 	if got := server(t, b, "plain"); got != s || got.Status().PID != pid {
 		t.Errorf("got another server for an entry that is started as before: pid %d want %d", got.Status().PID, pid)
@@ -80,7 +80,7 @@ func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
 	}
 	under.finished(t)
 	plain.ToolFilters = nil
-	update(b, changed, plain, childServer("third", "plain"))
+	update(b, changed, plain, childServer("third", ""))
 	if got, want := len(s.Items(toolbox.Tools)), len(mcptest.DefaultTools()); got != want {
 		t.Errorf("without filters: got %d tools want %d", got, want)
 	}
@@ -99,12 +99,12 @@ func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
 
 func TestUpdateReplacesWhatChanged(t *testing.T) {
 	events := make(chan toolbox.Event, 100)
-	b := open(t, toolbox.Options{Event: func(e toolbox.Event) { events <- e }}, childServer("plain", "plain"))
+	b := open(t, toolbox.Options{Event: func(e toolbox.Event) { events <- e }}, childServer("plain", ""))
 	old := server(t, b, "plain")
 	pid := old.Status().PID
 	under := begin(t, old, "sleep", `{"n":500}`)
 
-	changed := childServer("plain", "plain")
+	changed := childServer("plain", "")
 	changed.Env["MARK"] = "new"
 	update(b, changed)
 	now := server(t, b, "plain")
@@ -141,10 +141,10 @@ func TestUpdateReplacesWhatChanged(t *testing.T) {
 }
 
 func TestUpdateRemoves(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("plain", "plain"), childServer("other", "plain"))
+	b := open(t, toolbox.Options{}, childServer("plain", ""), childServer("other", ""))
 	old := server(t, b, "plain")
 	under := begin(t, old, "sleep", `{"n":300}`)
-	update(b, childServer("other", "plain"))
+	update(b, childServer("other", ""))
 	if _, ok := b.Server("plain"); ok {
 		t.Error("the server that was removed is still there")
 	}
@@ -157,7 +157,7 @@ func TestUpdateRemoves(t *testing.T) {
 }
 
 func TestRetireToolbox(t *testing.T) {
-	b := open(t, toolbox.Options{}, childServer("plain", "plain"))
+	b := open(t, toolbox.Options{}, childServer("plain", ""))
 	s := server(t, b, "plain")
 	under := begin(t, s, "sleep", `{"n":300}`)
 	if err := b.Retire(t.Context()); err != nil {

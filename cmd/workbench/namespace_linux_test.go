@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // In a namespace of processes that was made without a /proc of its own, numbers there are those of strangers; in a bare
@@ -19,10 +20,8 @@ func TestForeignProc(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c", "trap '' TERM; echo yes >up; while :; do sleep 60; done"], "cwd": "."}}}}}`, "tools")
-			if dir := plainPrograms(t); dir != "" { // what watches for races wants a /proc
-				cmd.Path = filepath.Join(dir, "workbench")
-				cmd.Args[0] = cmd.Path
-			}
+			cmd.Path = wiretest.Program("workbench") // what watches for races wants a /proc
+			cmd.Args[0] = cmd.Path
 			if wrapper != nil {
 				path, err := exec.LookPath(wrapper[0])
 				do(t, err)

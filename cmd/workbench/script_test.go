@@ -3,23 +3,20 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
-	"github.com/mcp-workbench/workbench/internal/mcptest"
+	_ "github.com/mcp-workbench/workbench/internal/mcptest" // the server of scripts, so that go test knows what a result is of
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts and golden files expect from what is printed")
@@ -31,37 +28,16 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scriptArg || os.Getenv(asProgram) != "" {
 		main() // of a test that has the program in its own process, or as one of its own
 	}
-	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer, "client": scriptClient})
+	testscript.Main(programs{m}, map[string]func(){"workbench": main, "client": scriptClient})
 }
 
-// fakeServer is a server for configurations of scripts: its arguments say what it offers, or are exit=7 for one that
-// cannot start and mute for one that says nothing; after unless=FILE, it cannot start while there is that file.
-func fakeServer() {
-	args, mode := os.Args[1:], ""
-	if len(args) > 0 {
-		mode = args[0]
-	}
-	if file, ok := strings.CutPrefix(mode, "unless="); ok {
-		args, mode = args[1:], ""
-		if _, err := os.Stat(file); err == nil {
-			mode = "exit=7"
-		}
-	}
-	switch mode {
-	case "exit=7":
-		fmt.Fprintln(os.Stderr, "cannot read the licence file")
-		os.Exit(7)
-	case "mute":
-		fmt.Fprintln(os.Stderr, "waiting for the licence server")
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		return
-	}
-	server, err := mcptest.New(args...)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	mcptest.Main(server)
+// programs are the tests, for which the program and a server for configurations are built as they are shipped.
+type programs struct{ *testing.M }
+
+// Run implements testscript.TestingM. The program's log ends with its process, which some tests share with it.
+func (m programs) Run() int {
+	return wiretest.Main(m.M, []string{"cmd/workbench", "test/fakeserver"},
+		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"))
 }
 
 // scripts is where they are.
@@ -69,14 +45,13 @@ const scripts = "testdata/script"
 
 // TestScripts runs the program as a user does. Besides the commands of testscript there are those of
 // add_published_test.go, "exits CODE COMMAND…", for exact exit codes, "tear FOLDER", which cuts its files in half, and
-// "printed stdout|stderr FILE", which compares with $WORK for the directory of the script. In a test with -race the
-// program and the server of a script are built without it, for it makes each start four times as long; a script about
-// things that go on at once begins with "env PATH=$RACE_PATH".
+// "printed stdout|stderr FILE", which compares with $WORK for the directory of the script. The program of a script is the
+// one that is shipped, since -race makes each start four times as long; a script about things that go on at once begins
+// with "env PATH=$RACE_PATH", where the program is this test binary.
 func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts}) }
 
 func playScripts(t *testing.T, which testscript.Params) {
 	t.Helper()
-	programs := plainPrograms(t)
 	cmds := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear, "packed": packed, "registry": registry}
 	maps.Copy(cmds, which.Cmds)
 	testscript.Run(t, testscript.Params{
@@ -88,10 +63,9 @@ func playScripts(t *testing.T, which testscript.Params) {
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			env.Setenv("RACE_PATH", env.Getenv("PATH"))
-			if programs != "" {
-				env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
-			}
+			shipped, path := filepath.Dir(wiretest.Program("workbench")), env.Getenv("PATH")
+			env.Setenv("RACE_PATH", path+string(filepath.ListSeparator)+shipped)
+			env.Setenv("PATH", shipped+string(filepath.ListSeparator)+path)
 			// The path of a socket is to be short, whatever the directory of the script is.
 			dir, err := os.MkdirTemp("", "wb")
 			if err != nil {
@@ -109,41 +83,6 @@ func playScripts(t *testing.T, which testscript.Params) {
 		},
 	})
 }
-
-// plainPrograms is a folder with the programs of scripts, built without -race; "" in a test that is built without it,
-// whose programs are this binary.
-func plainPrograms(t *testing.T) string {
-	t.Helper()
-	info, _ := debug.ReadBuildInfo()
-	if !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		return ""
-	}
-	dir, err := buildPlain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// buildPlain builds them at its first call, into a folder of testscript.Main, which removes it.
-var buildPlain = sync.OnceValues(func() (string, error) {
-	race, err := exec.LookPath("workbench")
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(filepath.Dir(race), "plain")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, filepath.Base(race))
-	// Built like this, its packages are those of the program that other tests and make lint have had built.
-	build := exec.Command("go", "test", "-c", "-vet=off", "-trimpath", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the programs of scripts: %w: %s", err, out)
-	}
-	return dir, os.Link(program, filepath.Join(dir, "fakeserver"+filepath.Ext(race)))
-})
 
 func fileExists(path string) bool {
 	_, err := os.Stat(path)

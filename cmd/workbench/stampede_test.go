@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // Ten workbenches that start one server at the same moment do not all start it at the same moment, and each has it in
@@ -22,7 +24,7 @@ func TestStampede(t *testing.T) {
 	path := filepath.Join(dir, "workbench-config.json")
 	journal := filepath.Join(dir, "journal")
 	text := fmt.Sprintf(`{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c",
-		"echo begin >> %[1]s; sleep 0.1; echo end >> %[1]s; exec fakeserver tools=echo"], "env": {"GORACE": "atexit_sleep_ms=0"}}}}}}`, journal)
+		"echo begin >> %[1]s; sleep 0.1; echo end >> %[1]s; exec %[2]s tools=echo"]}}}}}`, journal, wiretest.Program("fakeserver"))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // sentSpan is a span as a collector reads it.
@@ -75,7 +77,7 @@ func callTraced(t *testing.T, environ []string, calls ...string) traced {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "c.json")
-	text := `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "fakeserver", "args": ["tools=params,iserror,exit,env"], "env": {"GORACE": "atexit_sleep_ms=0"}}}}}}`
+	text := `{"toolboxes": {"box": {"mcpServers": {"s": {"command": ` + wiretest.JSON(wiretest.Program("fakeserver")) + `, "args": ["tools=params,iserror,exit,env"]}}}}}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

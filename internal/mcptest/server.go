@@ -567,11 +567,3 @@ func (s *session) ask(m *wire.Message, request json.RawMessage) {
 	case <-s.closed:
 	}
 }
-
-// Main serves on standard input and output, as a child process does.
-func Main(s *Server) {
-	if err := wire.Serve(context.Background(), os.Stdin, os.Stdout, s, wire.ServeOptions{}); err != nil {
-		fmt.Fprintln(os.Stderr, "mcptest:", err)
-		os.Exit(1)
-	}
-}

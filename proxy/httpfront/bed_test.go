@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +24,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -336,10 +335,6 @@ func readConfig(t testing.TB, text string) *config.Config {
 // withFakes has a configuration start fakes.
 func withFakes(t testing.TB, cfg *config.Config) *config.Config {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, box := range cfg.Toolboxes {
 		for i := range box.Servers {
 			s := &box.Servers[i]
@@ -347,11 +342,7 @@ func withFakes(t testing.TB, cfg *config.Config) *config.Config {
 			case inside:
 				s.Transport, s.Builtin = config.TransportBuiltin, inside
 			case "child":
-				s.Command = self
-				// A child built with -race would sleep a second when it exits.
-				env := map[string]string{asServer: "yes", "GORACE": "atexit_sleep_ms=0"}
-				maps.Copy(env, s.Env)
-				s.Env = env
+				s.Command = wiretest.Program("fakeserver")
 			}
 		}
 	}

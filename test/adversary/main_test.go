@@ -13,11 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// programs is where TestMain put workbench; roleVariable makes of the test binary one of its servers.
-const (
-	programs     = "WORKBENCH_ADVERSARY_PROGRAMS"
-	roleVariable = "WORKBENCH_ADVERSARY_ROLE"
-)
+// roleVariable makes of the test binary one of the servers of workbench.
+const roleVariable = "WORKBENCH_ADVERSARY_ROLE"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
@@ -30,24 +27,8 @@ func TestMain(m *testing.M) {
 		}
 		fiendMain(seed, os.Args[3])
 	default:
-		os.Exit(run(m))
+		os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
 	}
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "workbench-adversary-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = wiretest.Build(dir, "cmd/workbench")
-	}
-	if err == nil {
-		err = os.Setenv(programs, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "adversary:", err)
-		return 1
-	}
-	return m.Run()
 }
 
 // What the program may need above what it needs by itself: with one hostile server, and with several or with hostile

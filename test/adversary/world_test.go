@@ -185,7 +185,7 @@ func timeouts(role string) map[string]any {
 }
 
 func (w *world) start(config, folder string) {
-	w.cmd = exec.Command(filepath.Join(os.Getenv(programs), "workbench"), "serve", "--config", config, "--log-file", filepath.Join(folder, "log"))
+	w.cmd = exec.Command(wiretest.Program("workbench"), "serve", "--config", config, "--log-file", filepath.Join(folder, "log"))
 	if w.plan.http {
 		w.cmd.Args = append(w.cmd.Args, "--http", "127.0.0.1:0", "--no-token")
 	}

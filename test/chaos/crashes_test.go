@@ -190,7 +190,7 @@ func ownStart(t *testing.T) time.Duration {
 	t.Helper()
 	var c *wiretest.Process
 	start := took(func() {
-		c = wiretest.Start(t, exec.Command(binary("badchild"), "well"), wiretest.Options{})
+		c = wiretest.Start(t, exec.Command(wiretest.Program("badchild"), "well"), wiretest.Options{})
 		c.Initialize(wiretest.Legacy, "{}")
 	})
 	c.CloseInput()

@@ -7,37 +7,11 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// programs is the variable that tells the tests where TestMain put the programs.
-const programs = "WORKBENCH_CHAOS_PROGRAMS"
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "workbench-chaos-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = wiretest.Build(dir, "cmd/workbench", "test/faults/badchild")
-	}
-	if err == nil {
-		err = os.Setenv(programs, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		return 1
-	}
-	code := m.Run()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, "chaos:", err)
-			code = 1
-		}
-	}
-	return code
+func TestMain(m *testing.M) {
+	os.Exit(wiretest.Main(m, []string{"cmd/workbench", "test/faults/badchild"}))
 }
 
 // atLength reports whether make chaos asked for all of it.

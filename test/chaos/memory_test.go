@@ -96,7 +96,7 @@ func elsewhere(t *testing.T, fault string, long time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
 	for ctx.Err() == nil {
-		cmd := exec.CommandContext(ctx, binary("badchild"), fault)
+		cmd := exec.CommandContext(ctx, wiretest.Program("badchild"), fault)
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Error(err)

@@ -62,7 +62,7 @@ func startWith(t *testing.T, more entry, boxes map[string]map[string]string, fla
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	p := &program{t: t, mark: wiretest.Mark(t), folder: folder, more: more, read: make(chan struct{}), exited: make(chan struct{}), waiting: make(map[string]chan []byte)}
 	p.configure(boxes)
-	p.cmd = exec.Command(binary("workbench"), "serve", "--config", p.config(), "--log-file", filepath.Join(folder, "log"))
+	p.cmd = exec.Command(wiretest.Program("workbench"), "serve", "--config", p.config(), "--log-file", filepath.Join(folder, "log"))
 	p.cmd.Args = append(p.cmd.Args, flags...)
 	p.cmd.Env = append(os.Environ(), p.mark, "WORKBENCH_CONFIG=")
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
@@ -111,8 +111,6 @@ func (p *program) end() {
 	}
 }
 
-func binary(name string) string { return filepath.Join(os.Getenv(programs), name) }
-
 func (p *program) config() string { return filepath.Join(p.folder, "workbench-config.json") }
 
 // configure writes the configuration.
@@ -123,7 +121,7 @@ func (p *program) configure(boxes map[string]map[string]string) {
 	for box, faults := range boxes {
 		servers := entry{}
 		for name, fault := range faults {
-			servers[name] = entry{"command": binary("badchild"), "args": strings.Fields(fault), "env": entry{key: value},
+			servers[name] = entry{"command": wiretest.Program("badchild"), "args": strings.Fields(fault), "env": entry{key: value},
 				"timeouts": entry{"start": "60s", "callIdle": "5s"}}
 		}
 		toolboxes[box] = entry{"mcpServers": servers}

@@ -58,7 +58,7 @@ func TestAsClient(t *testing.T) {
 	if !strings.HasPrefix(scenario, "auth/") {
 		args = append(args, "--toolbox", "suite")
 	}
-	cmd := exec.Command(os.Getenv(binaryVariable), args...)
+	cmd := exec.Command(wiretest.Program("workbench"), args...)
 	c := &client{t: t, Client: wiretest.Start(t, cmd, wiretest.Options{Answer: answer}).Client}
 	if version := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"); version == wiretest.ModernOnly {
 		c.modern = true

@@ -47,7 +47,7 @@ func writeConfig(tb testing.TB, servers map[string]entry) string {
 func serve(tb testing.TB, config string) string {
 	tb.Helper()
 	mark := wiretest.Mark(tb)
-	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", config, "--http", "127.0.0.1:0", "--no-token")
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", config, "--http", "127.0.0.1:0", "--no-token")
 	// What a workbench before it saw of servers would be told of first.
 	cmd.Env = append(os.Environ(), mark, "XDG_CACHE_HOME="+tb.TempDir(), "XDG_STATE_HOME="+tb.TempDir())
 	stderr, err := cmd.StderrPipe()

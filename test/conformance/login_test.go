@@ -111,7 +111,7 @@ func (c *client) use() (text string, failed bool) {
 
 // login runs workbench login and is the browser in which somebody consents.
 func login(tb testing.TB, config string) error {
-	cmd := exec.CommandContext(tb.Context(), os.Getenv(binaryVariable), "login", "suite/suite", "--config", config)
+	cmd := exec.CommandContext(tb.Context(), wiretest.Program("workbench"), "login", "suite/suite", "--config", config)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

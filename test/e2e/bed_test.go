@@ -16,9 +16,6 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// binaryVariable tells the tests where TestMain put the program.
-const binaryVariable = "WORKBENCH_E2E_BINARY"
-
 // The capabilities a client may declare: none, and all that a person at a screen could serve.
 const (
 	noCapabilities  = `{}`
@@ -141,7 +138,7 @@ func (b *bed) workbenchLine(config string, args ...string) []string {
 	if len(args) == 0 {
 		args = []string{"serve"}
 	}
-	return append([]string{os.Getenv(binaryVariable)}, append(args, "--config", path)...)
+	return append([]string{wiretest.Program("workbench")}, append(args, "--config", path)...)
 }
 
 // workbenchEnv keeps the program away from what a person has configured on this machine.

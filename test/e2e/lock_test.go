@@ -24,7 +24,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := func(cache string, args ...string) *exec.Cmd {
-		cmd := exec.Command(os.Getenv(binaryVariable), append(args, "--config", path)...)
+		cmd := exec.Command(wiretest.Program("workbench"), append(args, "--config", path)...)
 		cmd.Env = append(b.workbenchEnv(), "XDG_CACHE_HOME="+cache)
 		return cmd
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // TestNewcomer does what docs/commands.md prints for a workflow of one's own, line by line in a shell, and compares
@@ -36,7 +38,7 @@ func TestNewcomer(t *testing.T) {
 	run := func(command string) string {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = []string{"HOME=" + dir, "PATH=" + bin + ":" + filepath.Dir(os.Getenv(binaryVariable)) + ":/usr/bin:/bin"}
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + bin + ":" + filepath.Dir(wiretest.Program("workbench")) + ":/usr/bin:/bin"}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s\n%v\n%s", command, err, out)

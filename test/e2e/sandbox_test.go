@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // The official servers work in a sandbox, and reach nothing outside of it.
@@ -51,7 +53,7 @@ func TestOfficialServersInASandbox(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(os.Getenv(binaryVariable), "check", "--config", file).CombinedOutput(); err != nil || strings.Contains(string(out), "not enforced") {
+	if out, err := exec.Command(wiretest.Program("workbench"), "check", "--config", file).CombinedOutput(); err != nil || strings.Contains(string(out), "not enforced") {
 		t.Skipf("the kernel cannot enforce the sandbox: %v\n%s", err, out)
 	}
 	for _, tt := range []struct {
@@ -70,7 +72,7 @@ func TestOfficialServersInASandbox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, _ := exec.Command(os.Getenv(binaryVariable), "call", "--config", file, "t/"+tt.tool, string(args)).CombinedOutput()
+		out, _ := exec.Command(wiretest.Program("workbench"), "call", "--config", file, "t/"+tt.tool, string(args)).CombinedOutput()
 		if !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "outside-text") {
 			t.Errorf("%s %s: got %s, want %q", tt.tool, args, out, tt.want)
 		}

@@ -20,7 +20,7 @@ func TestTrustInClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := make(chan string, 1)
-	cmd := exec.Command(os.Getenv(binaryVariable), "serve")
+	cmd := exec.Command(wiretest.Program("workbench"), "serve")
 	cmd.Dir, cmd.Env = project, b.workbenchEnv()
 	c := wiretest.Start(t, cmd, wiretest.Options{Answer: func(m wiretest.Message) (string, *wiretest.Error) {
 		if m.Method == "elicitation/create" {

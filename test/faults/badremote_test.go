@@ -187,7 +187,7 @@ func refuse(w http.ResponseWriter, status int, id, failure string) {
 // login does as the error of a call says: it runs workbench login and consents.
 func (b *bed) login() {
 	b.t.Helper()
-	cmd := exec.CommandContext(b.t.Context(), program("workbench"), "login", "box/sick", "--config", b.path("workbench-config.json"))
+	cmd := exec.CommandContext(b.t.Context(), wiretest.Program("workbench"), "login", "box/sick", "--config", b.path("workbench-config.json"))
 	cmd.Env = b.environ()
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -91,7 +91,7 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	if how.level == "" {
 		how.level = "debug"
 	}
-	line := append(how.wrap, program("workbench"), "serve", "--config", b.path("workbench-config.json"),
+	line := append(how.wrap, wiretest.Program("workbench"), "serve", "--config", b.path("workbench-config.json"),
 		"--log-level", how.level, "--log-file", b.path("log"))
 	line = append(line, how.flags...)
 	cmd := exec.Command(line[0], line[1:]...)
@@ -118,9 +118,6 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// program is the path of one of the programs that TestMain built.
-func program(name string) string { return filepath.Join(os.Getenv(programs), name) }
-
 func (b *bed) path(name string) string { return filepath.Join(b.folder, name) }
 
 // configure writes the configuration.
@@ -134,7 +131,7 @@ func (b *bed) configure(text string) {
 // server is the configuration of a badchild. It has the canary where secrets are.
 func (b *bed) server(fault ...string) entry {
 	key, value, _ := strings.Cut(b.mark, "=")
-	return entry{"command": program("badchild"), "args": append(fault, b.canary), "env": entry{key: value, "SECRET": b.canary}}
+	return entry{"command": wiretest.Program("badchild"), "args": append(fault, b.canary), "env": entry{key: value, "SECRET": b.canary}}
 }
 
 // environ is the environment of the program, away from what a person has on this machine.

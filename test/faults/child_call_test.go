@@ -183,7 +183,7 @@ func TestFaultA34_Grandchildren(t *testing.T) {
 
 // Memory that is bounded by the system is the server's own trouble.
 func TestFaultA36_TooMuchMemory(t *testing.T) {
-	b := newBed(t, "alloc", setup{sick: entry{"command": "/bin/sh", "args": []string{"-c", "ulimit -v 1500000; exec " + program("badchild") + " alloc"}}})
+	b := newBed(t, "alloc", setup{sick: entry{"command": "/bin/sh", "args": []string{"-c", "ulimit -v 1500000; exec " + wiretest.Program("badchild") + " alloc"}}})
 	b.fails(b.fault(), `"sick"`, "exit status 2")
 	b.works()
 }

@@ -15,7 +15,7 @@ func refused(t *testing.T, config string) string {
 	t.Helper()
 	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-of-a-config", folder: t.TempDir(), runtime: shortDir(t)}
 	b.configure(config)
-	cmd := exec.Command(program("workbench"), "serve", "--config", b.path("workbench-config.json"))
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", b.path("workbench-config.json"))
 	cmd.Env = b.environ()
 	cmd.Stdin = strings.NewReader("")
 	out, err := cmd.CombinedOutput()

@@ -57,7 +57,7 @@ func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
 		}
 		for _, command := range []string{"check", "serve"} {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			out, err := exec.CommandContext(ctx, program("workbench"), command, "--config", fifo).CombinedOutput()
+			out, err := exec.CommandContext(ctx, wiretest.Program("workbench"), command, "--config", fifo).CombinedOutput()
 			cancel()
 			if err == nil || !strings.Contains(string(out), "is a pipe, not a regular file") {
 				t.Errorf("%s: got %v and %q, want the reason", command, err, out)
@@ -70,7 +70,7 @@ func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(program("workbench"), "check", "--config", "/dev/fd/3")
+		cmd := exec.Command(wiretest.Program("workbench"), "check", "--config", "/dev/fd/3")
 		cmd.ExtraFiles = []*os.File{r}
 		if _, err := w.WriteString(`{"toolboxes": {"piped": {"mcpServers": {}}}}`); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "debug", "--log-file", b.path("log2"))
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "debug", "--log-file", b.path("log2"))
 	cmd.Env = b.environ()
 	b.Process = wiretest.Start(t, cmd, wiretest.Options{})
 	b.Initialize(wiretest.Legacy, "{}")
@@ -116,7 +116,7 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 	}
 	for _, flags := range [][]string{{"token", "--token-file", fifo}, {"serve", "--log-file", fifo}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		cmd := exec.CommandContext(ctx, program("workbench"), flags...)
+		cmd := exec.CommandContext(ctx, wiretest.Program("workbench"), flags...)
 		cmd.Env, cmd.Stdin = b.environ(), strings.NewReader("")
 		out, err := cmd.CombinedOutput()
 		cancel()

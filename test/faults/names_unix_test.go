@@ -25,7 +25,7 @@ func TestFaultG93_FolderOfAnyName(t *testing.T) {
 			b := newClosedBed(t, "well", setup{folder: name, top: entry{"toolboxes": entry{"all": entry{"mcpServers": entry{
 				"flows": entry{"builtin": "workflow", "workflows": []string{"./flows"}},
 				"desk":  entry{"builtin": "commands", "commands": "./desk"},
-				"files": entry{"command": program("badchild"), "args": []string{"well"}, "cwd": "."},
+				"files": entry{"command": wiretest.Program("badchild"), "args": []string{"well"}, "cwd": "."},
 			}}}}})
 			for file, text := range map[string]string{
 				"flows/one.json":         `{"id":"one","name":"One","description":"d","version":"1.0.0","steps":[{"id":"first","title":"First","prompt":"Do it."}]}`,
@@ -83,7 +83,7 @@ func TestFaultG94_NamesOfFilesAreText(t *testing.T) {
 	run := func(arguments ...string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, program("workbench"), arguments...)
+		cmd := exec.CommandContext(ctx, wiretest.Program("workbench"), arguments...)
 		cmd.Dir = project
 		cmd.Env = append(os.Environ(), mark, "WORKBENCH_CONFIG=", "XDG_RUNTIME_DIR=")
 		for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {

@@ -401,7 +401,7 @@ func TestFaultB18_OutputIsProtocol(t *testing.T) {
 
 func TestFaultB19_ManyPrograms(t *testing.T) {
 	b := newBed(t, "crash", setup{})
-	line := []string{program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "off"}
+	line := []string{wiretest.Program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "off"}
 	others := make([]*bed, 7)
 	for i := range others {
 		other := *b

@@ -28,7 +28,7 @@ func newPlain(t *testing.T, fault string) *plain {
 	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary", folder: t.TempDir(), runtime: shortDir(t)}
 	b.configure(wiretest.JSON(entry{"toolMode": "proxy", "toolboxes": entry{"box": entry{"mcpServers": entry{
 		"sick": b.server(strings.Fields(fault)...), "well": b.server("well")}}}}))
-	cmd := exec.Command(program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "off")
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "off")
 	cmd.Env = b.environ()
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/oauth/oauthtest"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // command is what a person is told to run.
@@ -110,7 +111,7 @@ func TestLogout(t *testing.T) {
 	b.login()
 	b.open()
 	b.works()
-	cmd := exec.Command(program("workbench"), "logout", "box/sick", "--config", b.path("workbench-config.json"))
+	cmd := exec.Command(wiretest.Program("workbench"), "logout", "box/sick", "--config", b.path("workbench-config.json"))
 	cmd.Env = b.environ()
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "Logged out from box/sick.\n" {
 		t.Errorf("got %v, %s", err, out)

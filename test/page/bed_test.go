@@ -72,11 +72,7 @@ func (w *world) environ() []string {
 
 // server is the entry of a server by the specs of mcptest.
 func server(specs ...string) map[string]any {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	return map[string]any{"command": self, "args": append([]string{serverArg}, specs...)}
+	return map[string]any{"command": wiretest.Program("fakeserver"), "args": specs}
 }
 
 // configOf is a configuration with one toolbox, box.

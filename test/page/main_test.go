@@ -7,18 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"go.uber.org/goleak"
 
-	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
-
-// serverArg, first on the command line, makes the test binary an MCP server as the other arguments say.
-const serverArg = "__server"
 
 // What the tests of the package share; TestMain sets it.
 var (
@@ -27,57 +21,19 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == serverArg {
-		serveMCP(os.Args[2:])
-		return
+	if findChromium() == "" {
+		os.Exit(m.Run()) // each test says so
 	}
-	os.Exit(run(m))
+	os.Exit(wiretest.Main(inBrowser{m}, []string{"cmd/workbench", "test/fakeserver"}))
 }
 
-// serveMCP serves by the specs of mcptest. What stands behind stderr= is first written to standard error.
-func serveMCP(specs []string) {
-	var rest []string
-	for _, spec := range specs {
-		if file, ok := cut(spec, "needs="); ok {
-			if _, err := os.Stat(file); err != nil {
-				fmt.Fprintln(os.Stderr, os.Getenv("LAST_WORDS"))
-				os.Exit(7)
-			}
-			continue
-		}
-		rest = append(rest, spec)
-	}
-	server, err := mcptest.New(rest...)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	mcptest.Main(server)
-}
+// inBrowser are the tests beside a browser.
+type inBrowser struct{ *testing.M }
 
-func cut(text, prefix string) (string, bool) {
-	if len(text) < len(prefix) || text[:len(prefix)] != prefix {
-		return "", false
-	}
-	return text[len(prefix):], true
-}
-
-func run(m *testing.M) int {
-	chromium := findChromium()
-	if chromium == "" {
-		return m.Run() // each test says so
-	}
-	dir, err := os.MkdirTemp("", "workbench-page-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = wiretest.Build(dir, "cmd/workbench")
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "page:", err)
-		return 1
-	}
-	program = filepath.Join(dir, "workbench")
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.UserDataDir(filepath.Join(dir, "profile")))
+// Run implements wiretest.Tests.
+func (m inBrowser) Run() int {
+	program = wiretest.Program("workbench")
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium()))
 	if os.Getuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // Chromium has none for root
 	}
@@ -90,16 +46,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "page: Chromium does not start:", err)
 		return 1
 	}
-	code := m.Run()
-	quit()
-	stop()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, "page:", err)
-			code = 1
-		}
-	}
-	return code
+	return m.M.Run()
 }
 
 func findChromium() string {

@@ -12,7 +12,7 @@ import (
 // that ends goes from the page, and one that comes is there, without a new look.
 func TestAFailingServerIsMended(t *testing.T) {
 	w := newWorld(t, "")
-	fails := server("tools=echo", "needs="+w.path("database"))
+	fails := server("needs="+w.path("database"), "tools=echo")
 	fails["env"] = map[string]string{"LAST_WORDS": "cannot reach the database"}
 	w.write(configOf(map[string]any{"good": server("tools=echo,pid"), "bad": fails}))
 	client := w.client()

@@ -106,7 +106,7 @@ func TestAHostileServerIsText(t *testing.T) {
 	def := wiretest.JSON(map[string]any{"name": evil, "title": evil, "description": evil + "\u202e", "inputSchema": map[string]any{"type": "object",
 		"properties": map[string]any{evil: map[string]any{"type": "string", "title": evil, "description": evil, "default": evil},
 			"__proto__": map[string]any{"enum": []any{evil}}}}})
-	bad := server("tool="+def, "needs="+w.path("never"))
+	bad := server("needs="+w.path("never"), "tool="+def)
 	bad["env"] = map[string]string{"LAST_WORDS": evil}
 	w.write(configOf(map[string]any{"bad": bad, "one": server("tools=echo,result", "tool="+def)}))
 	client := w.client()

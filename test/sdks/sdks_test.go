@@ -60,19 +60,23 @@ func (s server) line(t *testing.T) []string {
 	}
 	var need, program string
 	var line []string
+	var err error
 	if s.sdk == "gosdk" {
-		need = filepath.Join(os.Getenv(programs), "gosdk")
+		need, err = goSDK()
 		line = []string{need, s.transport, s.era}
 	} else {
-		npm, err := filepath.Abs(filepath.Join("..", "npm"))
-		if err != nil {
-			t.Fatal(err)
+		npm, fault := filepath.Abs(filepath.Join("..", "npm"))
+		if fault != nil {
+			t.Fatal(fault)
 		}
-		program, _, _ = wiretest.Node()
+		program, _, err = wiretest.Node()
 		need = filepath.Join(npm, "node_modules", "@modelcontextprotocol", "server", "package.json")
 		line = []string{program, filepath.Join(npm, "server.mjs"), s.sdk, s.transport, s.era}
 	}
-	if _, err := os.Stat(need); err != nil || line[0] == "" {
+	if err == nil {
+		_, err = os.Stat(need)
+	}
+	if err != nil {
 		if os.Getenv("WORKBENCH_REQUIRE_NPM") == "1" {
 			t.Fatalf("the server is required and not installed: %v", err)
 		}
@@ -205,7 +209,7 @@ func connect(t *testing.T, s server, modern bool) client {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(os.Getenv(programs), "workbench"), "serve", "--config", config)
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", config)
 	home := t.TempDir()
 	cmd.Env = append(os.Environ(), mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	answer := func(wiretest.Message) (string, *wiretest.Error) {

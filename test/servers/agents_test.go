@@ -309,7 +309,7 @@ func TestAgents(t *testing.T) {
 				t.Run(o.toolbox, func(t *testing.T) {
 					b := &bed{tb: t, mark: b.mark, files: b.files, node: b.node, npm: b.npm}
 					u := newUser(o.toolbox, o.names(t))
-					b.run(t, a, u, []string{os.Getenv(binaryVariable), "serve", "--config", config})
+					b.run(t, a, u, []string{wiretest.Program("workbench"), "serve", "--config", config})
 					o.agents = append(o.agents, fmt.Sprintf("%d/%d", u.told, u.worked()))
 					if u.worked() != o.tools {
 						t.Errorf("%s: called %d of %d tools, %d of them with success; the first answer has %d characters and names %d", a.name,

@@ -130,7 +130,7 @@ func (b *bed) workbench(tb testing.TB, config string) *wiretest.Process {
 func (b *bed) serve(tb testing.TB, path string) *wiretest.Process {
 	tb.Helper()
 	home := tb.TempDir()
-	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", path)
+	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", path)
 	cmd.Env = append(os.Environ(), b.mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
 		"WORKBENCH_CONFIG=")
 	return wiretest.Start(tb, cmd, wiretest.Options{Answer: b.answer})

@@ -31,7 +31,7 @@ func TestConnect(t *testing.T) {
 		}
 		return out.String()
 	}
-	workbench := os.Getenv(binaryVariable)
+	workbench := wiretest.Program("workbench")
 	lists := []struct {
 		client string
 		ask    []string

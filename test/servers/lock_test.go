@@ -22,7 +22,7 @@ func TestLock(t *testing.T) {
 	}
 	lock := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(os.Getenv(binaryVariable), append([]string{"lock", "--config", config}, args...)...)
+		cmd := exec.Command(wiretest.Program("workbench"), append([]string{"lock", "--config", config}, args...)...)
 		cmd.Env = append(os.Environ(), b.mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "WORKBENCH_CONFIG=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/test/wiretest"
@@ -16,14 +13,11 @@ import (
 const (
 	// runVariable switches the test on.
 	runVariable = "WORKBENCH_SERVERS"
-	// binaryVariable tells the test where TestMain put the program.
-	binaryVariable = "WORKBENCH_SERVERS_BINARY"
 	// toolsVariable makes the test binary a server: it names a file with the definitions of its tools, each of which
 	// answers with what it was called with.
 	toolsVariable = "WORKBENCH_SERVERS_TOOLS"
 )
 
-// TestMain builds the program once, as it is shipped.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(toolsVariable); path != "" {
 		if err := serve(path); err != nil {
@@ -32,7 +26,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(run(m))
+	if os.Getenv(runVariable) != "1" {
+		os.Exit(m.Run()) // nothing but skipping
+	}
+	os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
 }
 
 // serve is a server with the tools that a file defines.
@@ -51,32 +48,4 @@ func serve(path string) error {
 	}
 	mcptest.Main(s)
 	return nil
-}
-
-func run(m *testing.M) int {
-	if os.Getenv(runVariable) != "1" {
-		return m.Run() // nothing but skipping
-	}
-	dir, err := os.MkdirTemp("", "workbench-servers-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "servers:", err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
-		fmt.Fprintln(os.Stderr, "servers:", err)
-		return 1
-	}
-	if err := os.Setenv(binaryVariable, filepath.Join(dir, "workbench")); err != nil {
-		fmt.Fprintln(os.Stderr, "servers:", err)
-		return 1
-	}
-	code := m.Run()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, "servers:", err)
-			code = 1
-		}
-	}
-	return code
 }

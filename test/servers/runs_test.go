@@ -115,7 +115,7 @@ func TestRunInAgents(t *testing.T) {
 			config := filepath.Join(t.TempDir(), "workbench-config.json")
 			b.write(config, `{"toolboxes":{"work":{"description":"Workflows","mcpServers":{"flows":{"builtin":"workflow"}}}}}`)
 			home := t.TempDir()
-			line := []string{os.Getenv(binaryVariable), "serve", "--config", config}
+			line := []string{wiretest.Program("workbench"), "serve", "--config", config}
 
 			first := &walker{kill: 7, ends: func() {
 				for _, p := range wiretest.Marked(b.mark) {

@@ -41,7 +41,7 @@ func TestSchemasReachModels(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log")
 			t.Setenv("WORKBENCH_SERVERS_MODEL_LOG", log)
 			u := newUser("box", map[string][]string{"s": names})
-			b.run(t, a, u, []string{os.Getenv(binaryVariable), "serve", "--config", config})
+			b.run(t, a, u, []string{wiretest.Program("workbench"), "serve", "--config", config})
 			if u.worked() != len(names) || u.listed != len(names) {
 				t.Errorf("%d of %d tools were called, %d by names that the agent offers", u.worked(), len(names), u.listed)
 			}

@@ -77,7 +77,7 @@ func main() {
 // makeTests is the command that `make test` runs its tests by, with time for a slow machine.
 func makeTests(ctx context.Context, prefix []string, more string, packages []string) *exec.Cmd {
 	args := append(slices.Clone(prefix), "make", "--no-print-directory", "tests",
-		"TESTFLAGS=-timeout=20m "+more, "PACKAGES="+strings.Join(packages, " "))
+		"TESTFLAGS=-count=1 -timeout=20m "+more, "PACKAGES="+strings.Join(packages, " "))
 	return exec.CommandContext(ctx, args[0], args[1:]...)
 }
 

@@ -10,8 +10,50 @@ import (
 	"runtime"
 	"strings"
 
+	"go.uber.org/goleak"
+
 	"github.com/mcp-workbench/workbench/internal/slots"
 )
+
+// programs is the variable that says where Main put the programs. Where it is set already, they are there.
+const programs = "WORKBENCH_TEST_PROGRAMS"
+
+// Tests are a [testing.M], or what has one.
+type Tests interface{ Run() (code int) }
+
+// Main is the TestMain of a package whose tests run commands of this module, which [Build] builds once: it runs the
+// tests and gives the exit code. A goroutine that is left at the end is a fault, unless an option says otherwise.
+func Main(m Tests, folders []string, options ...goleak.Option) (code int) {
+	code, err := 1, error(nil)
+	if os.Getenv(programs) == "" {
+		var dir string
+		if dir, err = os.MkdirTemp("", "workbench-test-"); err == nil {
+			defer os.RemoveAll(dir)
+			err = Build(dir, folders...)
+		}
+		if err == nil {
+			err = os.Setenv(programs, dir)
+		}
+	}
+	if err == nil {
+		if code = m.Run(); code == 0 {
+			err = goleak.Find(options...)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "wiretest:", err)
+		return 1
+	}
+	return code
+}
+
+// Program is the path of a program that [Main] built, by the last element of its folder.
+func Program(name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(os.Getenv(programs), name)
+}
 
 // Build puts commands of this module, named by their folders as in "cmd/workbench", into dir, as they are shipped. Each
 // is called like the last element of its folder. The test packages that run at the same time or one after another share

@@ -68,7 +68,8 @@ type claims struct {
 	Scopes scope `json:"scp"` // what some issuers call it
 }
 
-// scope is a list divided by spaces (RFC 8693, section 4.2), or an array.
+// scope is a list divided by spaces (RFC 8693, section 4.2), or an array of those that may have spaces, as names of
+// toolboxes do.
 type scope []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -77,9 +78,10 @@ func (s *scope) UnmarshalJSON(text []byte) error {
 	if err := list.UnmarshalJSON(text); err != nil {
 		return err
 	}
-	for _, one := range list {
-		*s = append(*s, strings.Fields(one)...)
+	if text[0] == '"' {
+		list = strings.Fields(list[0])
 	}
+	*s = append(*s, list...)
 	return nil
 }
 

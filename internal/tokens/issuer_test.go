@@ -179,6 +179,7 @@ func TestScopes(t *testing.T) {
 		"all toolboxes":      {jwt.MapClaims{"scope": "workbench:toolbox:a workbench:toolbox:*"}, principal.Principal{}},
 		"admin":              {jwt.MapClaims{"scope": "workbench:admin"}, principal.Principal{Admin: true, Toolboxes: []string{}}},
 		"an array":           {jwt.MapClaims{"scope": []string{"workbench:toolbox:a", "workbench:admin"}}, principal.Principal{Admin: true, Toolboxes: []string{"a"}}},
+		"an array's space":   {jwt.MapClaims{"scope": nil, "scp": []string{"workbench:toolbox:a b"}}, principal.Principal{Toolboxes: []string{"a b"}}},
 		"as some call it":    {jwt.MapClaims{"scope": nil, "scp": []string{"workbench:toolbox:a"}}, principal.Principal{Toolboxes: []string{"a"}}},
 		"several audiences":  {jwt.MapClaims{"aud": []string{"x", audience}}, principal.Principal{Toolboxes: []string{"dev"}}},
 		"just over":          {jwt.MapClaims{"exp": time.Now().Add(-10 * time.Second).Unix()}, principal.Principal{Toolboxes: []string{"dev"}}},

@@ -169,3 +169,47 @@ func TestBusyUser(t *testing.T) {
 	leave()
 	left.Wait()
 }
+
+// Whoever comes in again and again ends sessions of their own, and nobody else's.
+func TestSessionsOfOneUser(t *testing.T) {
+	p := page.New(page.Options{Enter: func(_ context.Context, name string) (page.Viewer, error) {
+		return page.Viewer{Principal: principal.Principal{Name: name}}, nil
+	}})
+	defer p.Close()
+	ask := func(action, body, secret, cookie string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/ui/api/"+action, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Workbench-Secret", secret)
+		r.Header.Set("Cookie", cookie)
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		return w
+	}
+	enter := func(name string) (secret, cookie string) {
+		w := ask("enter", `{"credential":"`+name+`"}`, "", "")
+		var let struct{ Done struct{ Secret string } }
+		if err := json.NewDecoder(w.Body).Decode(&let); err != nil {
+			t.Fatal(err)
+		}
+		cookie, _, _ = strings.Cut(w.Header().Get("Set-Cookie"), ";")
+		return let.Done.Secret, cookie
+	}
+	adas, adasCookie := enter("ada")
+	first, firstCookie := enter("bob")
+	second, secondCookie := enter("bob")
+	for range 255 {
+		enter("bob")
+	}
+	for _, tt := range []struct {
+		name, secret, cookie string
+		want                 int
+	}{
+		{"ada", adas, adasCookie, http.StatusOK},
+		{"bob's first", first, firstCookie, http.StatusUnauthorized},
+		{"bob's second", second, secondCookie, http.StatusOK},
+	} {
+		if w := ask("hello", "{}", tt.secret, tt.cookie); w.Code != tt.want {
+			t.Errorf("%s: got %d %s, want %d", tt.name, w.Code, w.Body, tt.want)
+		}
+	}
+}

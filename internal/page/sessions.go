@@ -17,7 +17,8 @@ type Viewer struct {
 	Token string
 }
 
-// mostSessions is how many sessions there are at a time; the one that was used longest ago makes place for a new one.
+// mostSessions is how many sessions a user has at a time; the one of theirs that was used longest ago makes place for a
+// new one.
 const mostSessions = 256
 
 // idleTime is how long a session lasts that nobody uses.
@@ -46,15 +47,20 @@ func (s *sessions) begin(v Viewer, now time.Time) (cookie string, made *session)
 	cookie = rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	oldest := ""
+	oldest, theirs := "", 0
 	for id, one := range s.all {
 		if now.Sub(one.used) > idleTime {
 			s.dropLocked(id)
-		} else if oldest == "" || one.used.Before(s.all[oldest].used) {
+			continue
+		}
+		if one.viewer.Name != v.Name {
+			continue
+		}
+		if theirs++; oldest == "" || one.used.Before(s.all[oldest].used) {
 			oldest = id
 		}
 	}
-	if len(s.all) >= mostSessions {
+	if theirs >= mostSessions {
 		s.dropLocked(oldest)
 	}
 	if s.closed {

@@ -79,14 +79,14 @@ func about(args []string, names ...string) []string {
 
 // conversations are those of the viewer, or of all if the viewer may act for others.
 func (run commands) conversations(ctx context.Context, q *page.Query) (any, error) {
-	return run.json(ctx, whose(q, "conversations", "list", "--json")...)
+	return run.json(ctx, whose(q, "conversations", "list", "--json", "--limit="+mostKept)...)
 }
 
 func (run commands) conversation(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	return run.json(ctx, about(whose(q, "conversations", "show", "--json"), a.ID)...)
 }
 
-// whose keeps a command about conversations to those of the viewer.
+// whose keeps a command about runs or conversations to those of the viewer.
 func whose(q *page.Query, args ...string) []string {
 	if q.Admin {
 		return args

@@ -1,20 +1,20 @@
 package pageview
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"sync/atomic"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/page"
 )
 
 const (
-	// runsPeriod is how often it is looked which runs of workflows are kept, for all viewers at once.
+	// runsPeriod is how often it is looked which runs of workflows are kept, for all who see the same at once.
 	runsPeriod = 2 * time.Second
-	// mostRuns is how many are shown, the latest.
-	mostRuns = "200"
+	// mostKept is how many runs or conversations are shown to a viewer, the latest; the page says so too.
+	mostKept = "200"
 )
 
 // runs shows the runs of workflows that are kept, and has people answer what they ask.
@@ -23,30 +23,15 @@ type runs struct {
 	pending func(ctx context.Context, user, run string) (question, state string, answers []string, err error)
 	say     func(ctx context.Context, user, run, state, answer, reason string) error
 
-	looking atomic.Bool
-	last    atomic.Pointer[latest]
+	mu   sync.Mutex
+	last map[string]*latest // of one user, or with "" of everybody; guarded by mu, with what it leads to
 }
 
-// latest are the runs of all users at a time, as runs list --json prints them.
+// latest are runs as they were seen last, as runs list --json prints them.
 type latest struct {
-	at  time.Time
-	all []keptRun
-}
-
-// keptRun is a run, and whose it is.
-type keptRun struct {
-	user string
-	text json.RawMessage
-}
-
-func (k *keptRun) UnmarshalJSON(text []byte) error {
-	var of struct {
-		User string `json:"user_id"`
-	}
-	k.text = bytes.Clone(text)
-	err := json.Unmarshal(text, &of)
-	k.user = of.User
-	return err
+	at      time.Time
+	looking bool
+	all     []json.RawMessage
 }
 
 // follow gives the runs that a viewer may see, again and again, until ctx ends.
@@ -54,14 +39,8 @@ func (r *runs) follow(ctx context.Context, q *page.Query, kept chan<- []json.Raw
 	tick := time.NewTicker(runsPeriod)
 	defer tick.Stop()
 	for {
-		list := []json.RawMessage{}
-		for _, k := range r.look(ctx) {
-			if q.Admin || k.user == q.Name {
-				list = append(list, k.text)
-			}
-		}
 		select {
-		case kept <- list:
+		case kept <- r.look(ctx, q):
 		case <-ctx.Done():
 			return
 		}
@@ -75,19 +54,34 @@ func (r *runs) follow(ctx context.Context, q *page.Query, kept chan<- []json.Raw
 
 // look gives the runs as they were seen last, which one of those who look does anew where that is too long ago. What
 // cannot be read stays as it was seen: the view of a run says why.
-func (r *runs) look(ctx context.Context) []keptRun {
-	last := r.last.Load()
-	if (last == nil || time.Since(last.at) > runsPeriod/2) && r.looking.CompareAndSwap(false, true) {
-		defer r.looking.Store(false)
-		now := latest{at: time.Now()}
-		text, err := r.run.json(ctx, "runs", "list", "--json", "--limit="+mostRuns)
-		if err == nil && json.Unmarshal(text, &now.all) == nil {
-			r.last.Store(&now)
-			return now.all
-		}
+func (r *runs) look(ctx context.Context, q *page.Query) []json.RawMessage {
+	whom := q.Name
+	if q.Admin {
+		whom = ""
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(r.last, func(_ string, l *latest) bool { return !l.looking && now.Sub(l.at) > 10*runsPeriod }) // nobody looks any more
+	last := r.last[whom]
 	if last == nil {
-		return nil
+		last = &latest{all: []json.RawMessage{}}
+		r.last[whom] = last
+	}
+	if last.looking || now.Sub(last.at) <= runsPeriod/2 {
+		return last.all
+	}
+	last.at, last.looking = now, true
+	r.mu.Unlock()
+	var all []json.RawMessage
+	text, err := r.run.json(ctx, whose(q, "runs", "list", "--json", "--limit="+mostKept)...)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	r.mu.Lock()
+	last.looking = false
+	if err == nil {
+		last.all = all
 	}
 	return last.all
 }
@@ -123,8 +117,12 @@ func (r *runs) one(ctx context.Context, q *page.Query, a *asked) (any, error) {
 
 // answer has a run go by what the viewer says.
 func (r *runs) answer(ctx context.Context, _ *page.Query, a *asked) (any, error) {
-	if last := r.last.Load(); last != nil {
-		defer r.last.Store(&latest{all: last.all}) // which is looked at anew
-	}
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, last := range r.last { // which are looked at anew
+			last.at = last.at.Add(-runsPeriod)
+		}
+	}()
 	return nil, r.say(ctx, a.User, a.ID, a.State, a.Answer, a.Reason)
 }

@@ -103,7 +103,7 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 	run := commands(opts.Run)
 	others := peers{dirs: opts.Dirs, local: v.Key != nil}
 	record := recorded{front: v.served, others: others}
-	runs := &runs{run: run, pending: opts.Pending, say: opts.Say}
+	runs := &runs{run: run, pending: opts.Pending, say: opts.Say, last: make(map[string]*latest)}
 	seen := watch{served: v.served, others: others, approvals: opts.Approvals, run: run, runs: runs}
 	tools := tools{served: v.served, run: run, recall: opts.Recall, builtins: opts.Builtins, version: opts.Version, asks: &questions{open: make(map[string]chan []byte)}}
 	if v.Key != nil {

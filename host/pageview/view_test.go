@@ -53,8 +53,8 @@ func TestActions(t *testing.T) {
 	}{
 		{"workflows", admin, `{}`, "workflow list --json", "printed"},
 		{"workflow", admin, `{"id":"--help"}`, "workflow show --json -- --help", "printed"},
-		{"conversations", admin, `{}`, "conversations list --json", "printed"},
-		{"conversations", ada, `{}`, "conversations list --json --user=ada", "printed"},
+		{"conversations", admin, `{}`, "conversations list --json --limit=200", "printed"},
+		{"conversations", ada, `{}`, "conversations list --json --limit=200 --user=ada", "printed"},
 		{"conversation", ada, `{"id":"c1"}`, "conversations show --json --user=ada -- c1", "printed"},
 		{"conversation", ada, `[]`, "", "the request is not understood"},
 		{"run", ada, `{"id":"r1","user":"bob"}`, "runs show --json --user=ada -- r1", "printed"},
@@ -122,6 +122,39 @@ func TestSeenOfAGateway(t *testing.T) {
 		}
 		if others := func(b status.Toolbox) bool { return b.Name == "other" }; slices.ContainsFunc(seen[0].Sessions[0].Toolboxes, others) != tt.secret {
 			t.Errorf("%s: got the toolboxes %v", tt.who.Name, seen[0].Sessions[0].Toolboxes)
+		}
+	}
+}
+
+// The latest runs are those of the viewer, and not those of the viewer among the latest of all.
+func TestRunsOfAViewer(t *testing.T) {
+	run := func(_ context.Context, out io.Writer, args ...string) error {
+		_, err := fmt.Fprintf(out, "[%q]", strings.Join(args, " "))
+		return err
+	}
+	errEnough := errors.New("enough")
+	v := New(Options{Way: page.ByToken})
+	v.Begin(fakeFront{}, func() status.Workbench { return status.Workbench{} })
+	actions := v.actions(&Options{Approvals: approval.New("1-"), Run: run})
+	for _, tt := range []struct {
+		who  principal.Principal
+		want string
+	}{
+		{principal.Principal{Name: "ada"}, `["runs list --json --limit=200 --user=ada"]`},
+		{principal.Principal{Name: "root", Admin: true}, `["runs list --json --limit=200"]`},
+		{principal.Principal{Name: "bob"}, `["runs list --json --limit=200 --user=bob"]`},
+	} {
+		var got []byte
+		q := &page.Query{Viewer: page.Viewer{Principal: tt.who}, Note: func(v any) error {
+			n := v.(note)
+			if n.Kind != "runs" {
+				return nil
+			}
+			got, _ = json.Marshal(n.Data)
+			return errEnough
+		}}
+		if _, err := actions["watch"].Do(t.Context(), q); err != errEnough || string(got) != tt.want {
+			t.Errorf("%s: got %s and %v, want %s", tt.who.Name, got, err, tt.want)
 		}
 	}
 }

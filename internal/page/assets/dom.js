@@ -168,6 +168,11 @@ export function count(n, noun, plural) {
   return `${number(n)} ${n === 1 ? noun : plural || noun + "s"}`;
 }
 
+// latest counts what is shown of runs or conversations: of more than 200 the page is told the latest alone.
+export function latest(list, noun) {
+  return count(list.length, noun) + (list.length < 200 ? "" : ` are shown; workbench ${noun}s list --limit shows more`);
+}
+
 export function number(n) {
   return Number(n || 0).toLocaleString("en-US");
 }

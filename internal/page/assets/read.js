@@ -1,7 +1,7 @@
 // What is there to read: the configuration with its faults, workflows, and conversations.
 
 import { ask, live } from "./api.js";
-import { ago, count, empty, h, icon, show } from "./dom.js";
+import { ago, count, empty, h, icon, latest, show } from "./dom.js";
 
 export async function config(el, { signal }) {
   // What the files say now is known anew once a workbench has read them, or could not.
@@ -65,7 +65,7 @@ export async function conversations(el, { signal, path }) {
   if (path[0]) return conversation(el, path[0], signal);
   const list = await ask("conversations", {}, { signal });
   show(el,
-    h("header", { class: "head" }, h("h1", {}, "Conversations"), h("p", { class: "sub" }, "with command workflows, the latest first")),
+    h("header", { class: "head" }, h("h1", {}, "Conversations"), h("p", { class: "sub" }, "with command workflows, the latest first", list.length > 0 && [" · ", latest(list, "conversation")])),
     list.length === 0 && empty("No conversations have been kept", "workbench commands serves command workflows, whose conversations are kept."),
     h("div", { class: "cards" }, list.map((c) => h("a", { class: "card", href: "#/conversations/" + encodeURIComponent(c.conversation_id) },
       h("div", { class: "title" }, h("h2", {}, c.topic || "(open)"), h("span", { class: "where" }, ago(c.updated_at))),

@@ -1,7 +1,7 @@
 // Runs of workflows: where each is, what happened in it, and what it asks a person.
 
 import { ask, live } from "./api.js";
-import { ago, button, count, empty, fault, h, icon, number, show, toast } from "./dom.js";
+import { ago, button, count, empty, fault, h, icon, latest, number, show, toast } from "./dom.js";
 import { json } from "./result.js";
 
 export const waiting = () => live.runs.filter((r) => r.status === "person").length;
@@ -14,7 +14,7 @@ export function runs(el, { signal, me, path }) {
     const found = live.runs.filter((r) => words.every((w) => `${r.goal} ${r.workflow} ${r.step || ""} ${r.status} ${name(r)} ${r.run} ${r.repository || ""} ${r.branch || ""}`.toLowerCase().includes(w)));
     const asks = found.filter((r) => r.status === "person");
     const rest = found.filter((r) => r.status !== "person");
-    show(el, h("header", { class: "head" }, h("h1", {}, "Runs"), h("p", { class: "sub" }, "of workflows, the latest first", live.runs.length > 0 && [" · ", count(live.runs.length, "run"), waiting() > 0 && h("span", { class: "warn" }, ` · ${count(waiting(), "run waits", "runs wait")} for a person`)])),
+    show(el, h("header", { class: "head" }, h("h1", {}, "Runs"), h("p", { class: "sub" }, "of workflows, the latest first", live.runs.length > 0 && [" · ", latest(live.runs, "run"), waiting() > 0 && h("span", { class: "warn" }, ` · ${count(waiting(), "run waits", "runs wait")} for a person`)])),
       live.runs.length > 0 && h("div", { class: "grow whole", "data-key": "filter" }),
       live.runs.length === 0 && empty("No runs have been kept", "An agent starts one with workflow_start; it is kept until it is deleted, and shown here."),
       live.runs.length > 0 && found.length === 0 && empty("No run fits", "Other words may find one."),

@@ -76,7 +76,7 @@ toolboxes. --admin lets it act for other users and read /metrics.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&user, "user", "", "the `user` that requests are made for (default: NAME)")
-	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token may use; may be given more than once (default: all)")
+	f.StringArrayVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token may use; may be given more than once (default: all)")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.BoolVar(&admin, "admin", false, "let it act for other users and read /metrics")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")

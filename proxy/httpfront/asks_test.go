@@ -1,13 +1,16 @@
 package httpfront_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -231,4 +234,37 @@ func waitFor(t *testing.T, what string, is func() bool) {
 			t.Fatalf("%s: not within %s", what, peerWait)
 		}
 	}
+}
+
+// A question that comes after the client has left its call, of which nothing was written to it, is on the stream of what
+// belongs to no request.
+func TestHTTPQuestionOfALeftCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := newPipeWeb(t, webOptions{})
+		session := w.begin("/mcp/box", "2025-11-25")
+		listening := w.open("GET", "/mcp/box", "", session)
+		ctx, leave := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://"+w.address+"/mcp/box",
+			strings.NewReader(callOf(1, "ask", `{"ms":1000,"ask":{"method":"elicitation/create","params":{"message":"?"}}}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, id, _ := strings.Cut(session, ": ")
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Session-Id": {id}}
+		var called sync.WaitGroup
+		called.Go(func() {
+			if resp, err := w.client.Do(req); err == nil {
+				_ = resp.Body.Close()
+				t.Errorf("the call was answered with %s before it was left", resp.Status)
+			}
+		})
+		synctest.Wait()
+		leave()
+		called.Wait()
+		q := listening.want("elicitation/create")
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept"}}`, field(t, q, "id"))
+		if got, body := w.status("POST", "/mcp/box", answer, session); got != 202 {
+			t.Errorf("the answer: got %d %q, want 202", got, body)
+		}
+	})
 }

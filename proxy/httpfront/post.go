@@ -51,13 +51,21 @@ func (p *post) handled() {
 // From implements proxy.Outlet.
 func (p *post) From() proxy.Origin { return proxy.Origin{Address: p.address} }
 
-// Message implements proxy.Outlet.
+// Message implements proxy.Outlet. Of what is too late for a stream of its own, a legacy client gets all but progress on
+// the stream of what belongs to no request: whoever asks waits for an answer.
 func (p *post) Message(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if st := p.upgradeLocked(); st != nil {
 		st.add(msg)
+	} else if p.streams != nil && !isProgress(msg) {
+		p.streams.standing.add(msg)
 	}
+}
+
+func isProgress(msg []byte) bool {
+	var m wire.Message
+	return wire.Scan(msg, &m) == nil && m.IsMethod("notifications/progress")
 }
 
 // Behind implements proxy.Outlet.

@@ -19,10 +19,11 @@ type Options struct {
 	ResultTTL   time.Duration // how long Result has a turn after its end; 0: one hour
 	KeepFor     time.Duration // how long a conversation is kept after its last turn, see Expire; 0: for good
 
-	lease   time.Duration    // how long a turn holds its conversation without a renewal; 0: 10 seconds
-	now     func() time.Time // nil: time.Now
-	sqlite  sqliteOptions    // what tests turn
-	pgConns int              // how many connections to PostgreSQL there may be; 0: 16
+	lease    time.Duration    // how long a turn holds its conversation without a renewal; 0: 10 seconds
+	now      func() time.Time // nil: time.Now
+	sqlite   sqliteOptions    // what tests turn
+	pgConns  int              // how many connections to PostgreSQL there may be; 0: 16
+	pgAnswer time.Duration    // how long PostgreSQL may take; 0: answerWithin
 }
 
 func (o Options) withDefaults() Options {
@@ -40,6 +41,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.pgConns == 0 {
 		o.pgConns = 16
+	}
+	if o.pgAnswer == 0 {
+		o.pgAnswer = answerWithin
 	}
 	return o
 }

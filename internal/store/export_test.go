@@ -11,11 +11,12 @@ type Knobs struct {
 	Rollback    bool
 	LogLimit    int64
 	Conns       int
+	Answer      time.Duration
 }
 
 // Turned returns the options with the knobs turned.
 func (o Options) Turned(k Knobs) Options {
-	o.lease, o.now, o.pgConns = k.Lease, k.Now, k.Conns
+	o.lease, o.now, o.pgConns, o.pgAnswer = k.Lease, k.Now, k.Conns, k.Answer
 	o.sqlite = sqliteOptions{vfs: k.VFS, synchronous: k.Synchronous, rollback: k.Rollback, logLimit: k.LogLimit}
 	return o
 }

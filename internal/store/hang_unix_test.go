@@ -79,6 +79,12 @@ func TestFaultE16_ServerAway(t *testing.T) {
 	say(t, s, at.Conversation, "before")
 	server.Crash()
 	var away *store.UnreachableError
+	_, err := s.Turns(t.Context(), "alice", at.Conversation, 0)
+	for _, part := range []string{"127.0.0.1", "user=", "database="} {
+		if err != nil && strings.Contains(err.Error(), part) {
+			t.Errorf("got %v, want nothing of the connection string", err)
+		}
+	}
 	if _, err := s.Turns(t.Context(), "alice", at.Conversation, 0); !errors.As(err, &away) || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("got %v from a read, want that the store cannot be reached", err)
 	}
@@ -101,5 +107,17 @@ func TestFaultE16_ServerAway(t *testing.T) {
 	}
 	if _, err := s.Turns(t.Context(), "alice", at.Conversation, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that hangs cannot be reached either.
+func TestServerHangs(t *testing.T) {
+	dsn := server.Database(t)
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Answer: 2 * time.Second}))
+	at := begin(t, s)
+	defer lockTable(t, dsn)()
+	var away *store.UnreachableError
+	if _, err := s.Start(t.Context(), "alice", at.Conversation, store.Request{Key: "k"}); !errors.As(err, &away) {
+		t.Errorf("got %v, want that the store cannot be reached", err)
 	}
 }

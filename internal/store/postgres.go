@@ -30,6 +30,7 @@ const (
 // postgresDB is a store in a PostgreSQL database, in its schema "workbench".
 type postgresDB struct {
 	db       *sql.DB
+	answer   time.Duration // how long the server may take
 	locking  *pgLocks
 	readOnly error // why nothing is written; nil: it is
 }
@@ -52,7 +53,7 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 	config.RuntimeParams["application_name"] = "workbench"
 	config.RuntimeParams["synchronous_commit"] = "on" // even where the server is set up otherwise
 	config.RuntimeParams["search_path"] = "workbench"
-	d := &postgresDB{db: stdlib.OpenDB(*config), locking: &pgLocks{config: config, held: make(map[int64]bool)}}
+	d := &postgresDB{db: stdlib.OpenDB(*config), answer: opts.pgAnswer, locking: &pgLocks{config: config, answer: opts.pgAnswer, held: make(map[int64]bool)}}
 	d.db.SetMaxOpenConns(opts.pgConns)
 	d.db.SetMaxIdleConns(idleConns)
 	d.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -107,18 +108,20 @@ func (d *postgresDB) migrate(ctx context.Context) error {
 }
 
 func (d *postgresDB) read(ctx context.Context, do func(context.Context, querier) error) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	return d.reaching(ctx, func() error { return snapshot(ctx, d.db, sql.LevelRepeatableRead, do) })
+	return within(ctx, d.answer, func(ctx context.Context) error {
+		return d.reaching(ctx, func() error { return snapshot(ctx, d.db, sql.LevelRepeatableRead, do) })
+	})
 }
 
-// write makes a transaction anew that another one got in the way of: it was rolled back whole.
 func (d *postgresDB) write(ctx context.Context, do func(context.Context, querier) error) error {
 	if d.readOnly != nil {
 		return d.readOnly
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
+	return within(ctx, d.answer, func(ctx context.Context) error { return d.insist(ctx, do) })
+}
+
+// insist makes a transaction anew that another one got in the way of: it was rolled back whole.
+func (d *postgresDB) insist(ctx context.Context, do func(context.Context, querier) error) error {
 	for try := 1; ; try++ {
 		var unknown *WriteError // that of a commit, which may have taken effect
 		err := d.reaching(ctx, func() error {
@@ -154,6 +157,9 @@ func (d *postgresDB) transact(ctx context.Context, do func(context.Context, quer
 		if conflicts(err) {
 			return err
 		}
+		if unreachable(err) || errors.Is(err, context.DeadlineExceeded) {
+			err = &UnreachableError{err}
+		}
 		return &WriteError{Next: "whether the change was stored is not known; ask again", Cause: err}
 	}
 	return nil
@@ -178,8 +184,12 @@ func (d *postgresDB) evict(ctx context.Context, number int64) error {
 	if d.locking.has(number) {
 		return nil // it is ours
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
+	return within(ctx, d.answer, func(ctx context.Context) error {
+		return d.reaching(ctx, func() error { return d.terminate(ctx, number) })
+	})
+}
+
+func (d *postgresDB) terminate(ctx context.Context, number int64) error {
 	_, err := d.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_locks
 		WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid::bigint = $1 AND objid::bigint = $2
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
@@ -194,6 +204,7 @@ func (d *postgresDB) close() error { return errors.Join(d.locking.close(), d.db.
 // pgLocks takes advisory locks on a connection of its own. PostgreSQL gives them back when that ends, however it does.
 type pgLocks struct {
 	config *pgx.ConnConfig
+	answer time.Duration // how long the server may take
 
 	mu   sync.Mutex
 	conn *pgx.Conn // nil until the first lock and after a failure; guarded by mu
@@ -202,9 +213,15 @@ type pgLocks struct {
 	closed bool // guarded by mu
 }
 
-func (l *pgLocks) lock(ctx context.Context, number int64) (bool, func(), error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
+func (l *pgLocks) lock(ctx context.Context, number int64) (ok bool, unlock func(), err error) {
+	err = within(ctx, l.answer, func(ctx context.Context) error {
+		ok, unlock, err = l.take(ctx, number)
+		return err
+	})
+	return ok, unlock, err
+}
+
+func (l *pgLocks) take(ctx context.Context, number int64) (bool, func(), error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -274,7 +291,7 @@ func (l *pgLocks) unlock(conn *pgx.Conn, number int64) {
 		return
 	}
 	delete(l.held, number)
-	ctx, cancel := context.WithTimeout(context.Background(), answerWithin) // also when the caller has gone
+	ctx, cancel := context.WithTimeout(context.Background(), l.answer) // also when the caller has gone
 	defer cancel()
 	if _, err := l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, number); err != nil {
 		l.dropLocked()

@@ -9,16 +9,18 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // UnreachableError says that the database server does not answer, or has ended the connection. Whoever asks again is
-// served when it is back.
+// served when it is back. Its text is for everybody; that of Cause, which may name the server, the database and its
+// user, is for the log.
 type UnreachableError struct{ Cause error }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("the store cannot be reached: %v; look at the database server, and try again", e.Cause)
+	return "the store cannot be reached; look at the database server, and try again"
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Cause }
@@ -43,13 +45,25 @@ func unreachable(err error) bool {
 // they are given up and it is done once more, on a new one.
 func (d *postgresDB) reaching(ctx context.Context, do func() error) error {
 	err := do()
-	if !unreachable(err) || ctx.Err() != nil {
-		return err
+	if unreachable(err) && ctx.Err() == nil {
+		d.db.SetMaxIdleConns(0) // closes those that rest
+		d.db.SetMaxIdleConns(idleConns)
+		err = do()
 	}
-	d.db.SetMaxIdleConns(0) // closes those that rest
-	d.db.SetMaxIdleConns(idleConns)
-	if err = do(); unreachable(err) {
+	if unreachable(err) {
 		return &UnreachableError{err}
+	}
+	return err
+}
+
+// within bounds what is asked of the server: one that has not answered by then, though the caller still waits, cannot be
+// reached.
+func within(ctx context.Context, most time.Duration, do func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := do(bounded)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.As(err, new(*WriteError)) && !errors.As(err, new(*UnreachableError)) {
+		return &UnreachableError{fmt.Errorf("it has not answered within %v: %w", most, err)}
 	}
 	return err
 }

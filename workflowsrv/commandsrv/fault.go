@@ -17,6 +17,9 @@ type Fault struct {
 	Code    int       `json:"code"`
 	Message string    `json:"message"`
 	Data    FaultData `json:"data"`
+
+	cause  error // what the log alone is told; nil: nothing
+	logged bool  // the turn that it is about logs it
 }
 
 // FaultData say what a [Fault] is about, as far as that is known.
@@ -68,7 +71,11 @@ func faultOf(err error) *Fault {
 		return invalid("the conversation has no turn yet to give feedback on")
 	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.As(err, &away),
 		errors.As(err, &newer), errors.Is(err, errClosed):
-		return faultf(http.StatusServiceUnavailable, "%s", err)
+		f := faultf(http.StatusServiceUnavailable, "%s", err)
+		if errors.As(err, &away) {
+			f.cause = away.Cause
+		}
+		return f
 	case errors.As(err, &damaged) && damaged.Part:
 		return faultf(http.StatusInternalServerError, "%s; new_conversation begins another conversation", err)
 	case errors.Is(err, context.DeadlineExceeded):

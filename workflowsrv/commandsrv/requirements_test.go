@@ -119,6 +119,30 @@ func TestTurnThatCannotBeKept(t *testing.T) {
 	}
 }
 
+// What cannot begin for want of a store is in the log, and a turn that failed is there once.
+func TestOutageIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	b := newBed(t, func(o *commandsrv.Options) { o.Logger = zerolog.New(&log) })
+	id := b.begin(t, "alice")
+	words := fmt.Sprintf(`{"session_id":%q,"command":"search_books <words>panic</words>"}`, id)
+	if status, got := b.post(t, "alice", "/execute_command", words); status != http.StatusInternalServerError {
+		t.Errorf("got %d %v, want 500", status, got)
+	}
+	if got := log.String(); strings.Count(got, `"message":"a turn failed"`) != 1 || strings.Contains(got, "an operation failed") {
+		t.Errorf("got %s, want the turn once", got)
+	}
+	if err := b.store.Close(); err != nil {
+		t.Error(err)
+	}
+	log.Reset()
+	if status, got := b.post(t, "alice", "/execute_command", words); status < http.StatusInternalServerError {
+		t.Errorf("got %d %v without a store, want a fault of the server", status, got)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"message":"an operation failed"`) {
+		t.Errorf("got %s, want that the operation failed", got)
+	}
+}
+
 // What is not to be had for a while is 503, what goes on is 409, and what is not known what to make of is 500.
 func TestFaultCodes(t *testing.T) {
 	for _, tt := range []struct {

@@ -81,7 +81,7 @@ func (r *runner) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 	if cause != errWait && !errors.Is(cause, context.Canceled) {
 		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; GET turns/%s, or the same request, returns what the turn has done", cause, t.name())
 	}
-	f.Data.TurnKey = t.name()
+	f.Data.TurnKey, f.logged = t.name(), true
 	return nil, f
 }
 
@@ -173,7 +173,8 @@ func (r *runner) blame(t *turn) {
 	if t.fault.Code < http.StatusInternalServerError {
 		return
 	}
-	concerning(r.log.Error(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
+	t.fault.logged = true
+	concerning(r.log.Error(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).AnErr(logkey.Detail, t.fault.cause).Msg("a turn failed")
 }
 
 // attempt is work of which a panic costs this turn alone.

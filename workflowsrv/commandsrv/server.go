@@ -97,12 +97,12 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 	return wire.MustEncode(value), nil
 }
 
-// failed logs a fault that is not the caller's. Turns log theirs themselves, once for all who wait for them.
+// failed logs a fault that is not the caller's, and that no turn has logged once for all who wait for it.
 func (s *Server) failed(tool string, f *Fault) {
-	if o := s.operations[tool]; f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || o != nil && o.turn() {
+	if f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || f.logged {
 		return
 	}
 	at := session{place: place{owner: f.Data.UserID}, handle: f.Data.SessionID}
 	at.Conversation = f.Data.ConversationID
-	concerning(s.log.Error(), tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
+	concerning(s.log.Error(), tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).AnErr(logkey.Detail, f.cause).Msg("an operation failed")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-// live is the workflow as it is now: it changes while it is served.
+// live is the workflow as it is now: it changes while it is served. A turn does not, and keeps what it began with.
 type live struct {
 	now   atomic.Pointer[served]
 	renew func(ctx context.Context) *command.Engine // Options.Refresh
@@ -28,8 +28,8 @@ type served struct {
 
 func (l *live) take(engine *command.Engine) { l.now.Store(&served{engine, version(engine.Workflow())}) }
 
-// engine is what runs the commands now.
-func (l *live) engine() *command.Engine { return l.now.Load().engine }
+// commands are the workflow that is served now.
+func (l *live) commands() *command.Workflow { return l.now.Load().engine.Workflow() }
 
 // refresh takes over a workflow that was edited.
 func (l *live) refresh(ctx context.Context) {
@@ -65,14 +65,14 @@ func (now standing) about(name *string) bool {
 	return now.Pending != nil && name != nil && now.Pending.Action.CommandName == *name
 }
 
-// standing reads it. Of a path that the workflow no longer has it is the part that is left, and the question is
-// dropped.
-func (l *live) standing(c store.Conversation) standing {
+// standingOf reads it. Of a path that the workflow does not have any more it is the part that is left, and the question
+// is dropped.
+func standingOf(c store.Conversation, w *command.Workflow) standing {
 	var now standing
 	if len(c.State) > 0 && json.Unmarshal(c.State, &now) != nil {
 		return standing{} // of another workbench: at the top one can go on
 	}
-	kept, whole := l.engine().Workflow().Resume(now.Path)
+	kept, whole := w.Resume(now.Path)
 	if !whole {
 		return standing{Path: kept}
 	}

@@ -11,7 +11,7 @@ import (
 
 // openAPI describes what ServeHTTP serves (OpenAPI 3.1).
 func (s *Server) openAPI() json.RawMessage {
-	info := s.engine().Workflow().Info()
+	info := s.commands().Info()
 	paths := map[string]map[string]any{}
 	for _, o := range s.table {
 		paths[o.path] = map[string]any{verb(o.method): o.describe(o.name, json.RawMessage(o.output), "application/json")}

@@ -63,7 +63,7 @@ func (s *service) asked(ctx context.Context, c *caller, a arguments, read func(a
 	}
 	r := read(a)
 	if r.action != nil {
-		r.text = s.engine().Workflow().Format(*r.action)
+		r.text = s.commands().Format(*r.action)
 	}
 	if c.answer != nil {
 		r.text, r.answers, r.action = c.answer.text, c.answer.turn, nil
@@ -107,7 +107,7 @@ func runWorkflowInfo(ctx context.Context, s *service, c *caller, a arguments) (a
 	if _, f := s.find(ctx, c, a); f != nil {
 		return nil, f
 	}
-	return s.engine().Workflow().Info(), nil
+	return s.commands().Info(), nil
 }
 
 func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
@@ -119,7 +119,8 @@ func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (an
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	return s.engine().Workflow().Describe(s.standing(conversation).Path), nil
+	w := s.commands()
+	return w.Describe(standingOf(conversation, w).Path), nil
 }
 
 // turnOperations carry out what is wanted.

@@ -20,6 +20,7 @@ import (
 
 // A runner carries turns from their beginning to the end that is kept. They outlive the calls that began them.
 type runner struct {
+	*live
 	worker
 	agents agents
 	latest latest
@@ -40,7 +41,7 @@ func (r *runner) Close() error {
 // begin begins a turn, or joins the one that the same request has begun.
 func (r *runner) begin(c *caller, at session, asked request) (*turn, *Fault) {
 	return r.latest.join(at, asked, func(digest string) *turn {
-		t := &turn{key: store.NewID(), digest: digest, at: at, request: asked, ask: c.ask, agent: r.agents.of(c),
+		t := &turn{key: store.NewID(), digest: digest, at: at, request: asked, ask: c.ask, agent: r.agents.of(c), served: r.now.Load(),
 			started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
 		t.ctx, t.stop = context.WithCancelCause(r.life)
 		r.owed.Go(func() { r.run(t) })

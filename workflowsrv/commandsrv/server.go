@@ -61,10 +61,10 @@ func New(engine *command.Engine, st *store.Store, opts Options) *Server {
 	now.take(engine)
 	s := &Server{version: opts.Version, operations: map[string]*operation{}, table: operationTable(), service: service{
 		startup: opts.Startup, summarizer: opts.Summarizer,
-		runner: runner{worker: worker{now, kept, opts.MaxTurn}, agents: agents{opts.Agent, opts.Sampled}, latest: latest{turns: map[place]*turn{}}},
+		runner: runner{live: now, worker: worker{kept, opts.MaxTurn}, agents: agents{opts.Agent, opts.Sampled}, latest: latest{turns: map[place]*turn{}}},
 	}}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	s.engineForMCP = sync.OnceValue(func() *mcpserver.MCPServer { return newMCPEngine(s.engine().Workflow().Info(), s.version, s.table) })
+	s.engineForMCP = sync.OnceValue(func() *mcpserver.MCPServer { return newMCPEngine(s.commands().Info(), s.version, s.table) })
 	for _, o := range s.table {
 		s.operations[o.name] = o
 	}

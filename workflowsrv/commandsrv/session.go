@@ -54,15 +54,16 @@ func runInitialize(ctx context.Context, s *service, c *caller, a arguments) (any
 		return nil, faultOf(err).about(at)
 	}
 	r := initialized{SessionID: at.handle, UserID: owner, ConversationID: begun.Conversation, Restored: conversation.Turns > 0, ExpiresAt: millis(conversation.Expires),
-		WorkflowInfo: s.engine().Workflow().Info()}
-	if startup := cmp.Or(s.startup, s.engine().Workflow().Startup); startup != "" && !r.Restored {
+		WorkflowInfo: s.commands().Info()}
+	if startup := cmp.Or(s.startup, s.commands().Startup); startup != "" && !r.Restored {
 		r.StartupOutput, r.StartupError = s.carryOut(ctx, c, at, request{kind: kindStartup, text: startup}, defaultWait)
 		if conversation, err = s.store.Conversation(ctx, owner, begun.Conversation); err != nil {
 			return nil, faultOf(err).about(at)
 		}
 	}
-	now := s.standing(conversation)
-	r.Context, r.Question = s.engine().Workflow().Title(now.Path), now.Question
+	w := s.commands()
+	now := standingOf(conversation, w)
+	r.Context, r.Question = w.Title(now.Path), now.Question
 	c.session = at.handle
 	return r, nil
 }

@@ -57,8 +57,9 @@ type turn struct {
 	digest  string
 	at      session
 	request request
-	ask     asker // of the caller that began it
-	agent   Agent // that serves it, nil where there is none
+	ask     asker   // of the caller that began it
+	agent   Agent   // that serves it, nil where there is none
+	served  *served // what it began with, and ends with
 
 	ctx  context.Context // of its work, which outlives the calls that wait for it
 	stop context.CancelCauseFunc
@@ -77,6 +78,9 @@ type turn struct {
 	heard  bool          // a caller got the result
 	waits  int           // callers that wait for it
 }
+
+// engine runs the commands of the turn, for whose session it is.
+func (t *turn) engine() *command.Engine { return t.served.engine.For(t.at.owner) }
 
 // name gives the turn_key.
 func (t *turn) name() string {

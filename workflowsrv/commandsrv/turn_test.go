@@ -11,12 +11,15 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
 
@@ -105,6 +108,34 @@ func TestLeave(t *testing.T) {
 	status, first := b.post(t, "alice", "/execute_command", request)
 	if status != http.StatusOK || first["success"] != true || b.gate.searches() != 1 {
 		t.Errorf("got %d, %v after %d searches, want the result of the one", status, first, b.gate.searches())
+	}
+}
+
+// A turn ends with the commands that it began with, also where the folder is edited meanwhile.
+func TestTurnKeepsItsCommands(t *testing.T) {
+	for path, members := range map[string]string{
+		"/execute_command": `"command":"search_books <words>slow</words>"`,
+		"/run_command":     `"name":"search_books","arguments":{"words":"slow"}`,
+	} {
+		var edited atomic.Pointer[command.Engine]
+		b := newBed(t, func(o *commandsrv.Options) {
+			o.Refresh = func(context.Context) *command.Engine { return edited.Swap(nil) }
+		})
+		id := b.begin(t, "alice")
+		key, then := b.held(t, id, path, members)
+		w, err := command.Load(fstest.MapFS{"workflow.yaml": {Data: []byte("name: Corner Books\ndescription: d\n")}}, command.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		edited.Store(command.New(w, command.Options{}))
+		if _, listing := b.send(t.Context(), t, "alice", "GET", "/commands?session_id="+id, ""); strings.Contains(fmt.Sprint(listing), "search_books") {
+			t.Fatalf("got %v, want the edited commands", listing)
+		}
+		b.gate.came <- struct{}{}
+		b.gate.release()
+		if got := then(); got["turn_key"] != key || got["success"] != true || got["artifacts"] == nil && got["structured_content"] == nil {
+			t.Errorf("%s: got %v, want the result of the command", path, got)
+		}
 	}
 }
 

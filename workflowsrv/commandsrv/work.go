@@ -48,7 +48,6 @@ type turnResult struct {
 
 // A worker does what turns are for.
 type worker struct {
-	*live
 	*book
 	maxTurn time.Duration
 }
@@ -70,14 +69,11 @@ func (w *worker) resultOf(t *turn, o *command.Outcome, form json.RawMessage) any
 		r.Artifacts = maps.Clone(r.Artifacts)
 		delete(r.Artifacts, "content")
 	}
-	if o.Output.CommandName != nil && len(w.engine().Workflow().Command(*o.Output.CommandName).Outputs) == 0 && o.Structured != nil {
+	if o.Output.CommandName != nil && len(t.engine().Workflow().Command(*o.Output.CommandName).Outputs) == 0 && o.Structured != nil {
 		r.Artifacts = nil
 	}
 	return runResult{r, o.Output.CommandName, o.Output.CommandParameters, o.Structured, o.Content}
 }
-
-// engineFor runs the commands of a turn for whose session it is.
-func (w *worker) engineFor(t *turn) *command.Engine { return w.engine().For(t.at.owner) }
 
 // work does what a turn is for, from where its conversation stands.
 func (w *worker) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
@@ -85,7 +81,7 @@ func (w *worker) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	now := w.standing(conversation)
+	now := standingOf(conversation, t.engine().Workflow())
 	ctx, cancel := context.WithTimeoutCause(ctx, w.maxTurn, fmt.Errorf("the turn was ended, because it took longer than %v", w.maxTurn))
 	defer cancel()
 	if t.request.answers != "" && t.request.answers != now.Asked {
@@ -126,7 +122,7 @@ func (w *worker) answers(t *turn, now standing) bool {
 		return !slashed || t.request.answers != ""
 	}
 	return t.request.answers != "" || t.request.kind == kindCommand && !t.request.confirmed && !slashed &&
-		!strings.Contains(t.request.text, "<") && !w.engine().Names(now.Path, t.request.text)
+		!strings.Contains(t.request.text, "<") && !t.engine().Names(now.Path, t.request.text)
 }
 
 // command carries out a command or an instruction, or answers a question.
@@ -140,15 +136,15 @@ func (w *worker) command(ctx context.Context, t *turn, now standing, answers boo
 		if t.request.kind == kindCommand && t.request.answers == "" {
 			pending.Inferred = true // it may be a command that was mistyped
 		}
-		opts.Corrections = w.corrections(ctx, t, w.now.Load().version)
+		opts.Corrections = w.corrections(ctx, t, t.served.version)
 		o, err = w.answer(ctx, t, now.Path, pending, t.request.text, opts)
 	case t.request.kind == kindAssistant:
-		opts.Corrections = w.corrections(ctx, t, w.now.Load().version)
-		o, err = w.engineFor(t).Assist(ctx, now.Path, t.request.text, opts)
+		opts.Corrections = w.corrections(ctx, t, t.served.version)
+		o, err = t.engine().Assist(ctx, now.Path, t.request.text, opts)
 	case t.request.action != nil:
-		o, err = w.engineFor(t).Run(ctx, now.Path, *t.request.action, opts)
+		o, err = t.engine().Run(ctx, now.Path, *t.request.action, opts)
 	default:
-		o, err = w.engineFor(t).Execute(ctx, now.Path, t.request.text, opts)
+		o, err = t.engine().Execute(ctx, now.Path, t.request.text, opts)
 	}
 	opts.Confirmed = false
 	for range maxAsked {
@@ -172,13 +168,13 @@ const maxAsked = 5
 
 // answer goes on with a question, and keeps what was learnt of the instruction that led to it.
 func (w *worker) answer(ctx context.Context, t *turn, at command.Path, pending command.Pending, reply string, opts command.CallOptions) (*command.Outcome, error) {
-	o, err := w.engineFor(t).Answer(ctx, at, pending, reply, opts)
+	o, err := t.engine().Answer(ctx, at, pending, reply, opts)
 	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
 		return o, err
 	}
 	if pending.Means(*o.Output.CommandName) {
 		learnt := store.Correction{Utterance: pending.Query, Command: *o.Output.CommandName}
-		if err := w.store.SaveCorrection(ctx, t.at.owner, w.workflow, w.now.Load().version, learnt); err != nil {
+		if err := w.store.SaveCorrection(ctx, t.at.owner, w.workflow, t.served.version, learnt); err != nil {
 			concerning(w.log.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("what a user has confirmed was not kept")
 		}
 	}
@@ -194,7 +190,7 @@ func (w *worker) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	r, err := t.agent.Run(ctx, AgentRequest{Engine: w.engineFor(t), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
+	r, err := t.agent.Run(ctx, AgentRequest{Engine: t.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
 	if err != nil {
 		f := faultOf(err)
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run
@@ -219,10 +215,10 @@ func (w *worker) halted(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	now := w.standing(conversation)
+	now := standingOf(conversation, t.engine().Workflow())
 	text := "Stopped." + t.account()
 	o := &command.Outcome{Status: command.Cancelled, Path: now.Path, Output: command.CommandOutput{
-		WorkflowName: w.engine().Workflow().Name, Context: w.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
+		WorkflowName: t.engine().Workflow().Name, Context: t.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
 		CommandResponses: []command.CommandResponse{{Response: text}}}}
 	return store.Turn{Status: string(o.Status), Summary: cut.After(text, maxSummary), Output: wire.MustEncode(w.resultOf(t, o, nil)), State: wire.MustEncode(standing{Path: now.Path})}, nil
 }

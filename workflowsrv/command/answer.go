@@ -18,12 +18,17 @@ import (
 // or an utterance of another one is enough for that. Where a yes or no is asked for, an instruction that names another
 // command, or is an utterance of one, is carried out. Where a value is asked for, all of the reply is the value, unless
 // it begins with the name of a parameter, as in name: value.
+//
+// The workflow may have changed since the question was asked: what it does not have any more is asked anew or given up,
+// and a command that is another one now is confirmed before it runs.
 func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, reply, opts)
 	if err != nil {
 		return nil, err
 	}
 	t.query, t.inferred = pending.Query, pending.Inferred
+	c := t.w.commands[pending.Action.CommandName]
+	t.was, t.proposed = pending.Command, c != nil && pending.Command != "" && pending.Command != c.digest()
 	reply = strings.TrimSpace(reply)
 	if strings.HasPrefix(reply, "/") {
 		return e.Assist(ctx, p, reply, opts)
@@ -32,7 +37,7 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 	isForm := strings.HasPrefix(reply, "{") && json.Unmarshal([]byte(reply), &form) == nil
 	said := normal(reply)
 	if !isForm && (said == normal(Abort) || slices.Contains(giveUps(), said)) {
-		return t.giveUp(), nil
+		return t.giveUp(nothingRun), nil
 	}
 	switch pending.Kind {
 	case AskConfirm:
@@ -70,10 +75,12 @@ func affirmed(said string) (agreed, known bool) {
 	return false, false
 }
 
+const nothingRun = "Nothing was run."
+
 // giveUp ends a question without doing anything.
-func (t *turn) giveUp() *Outcome {
+func (t *turn) giveUp(text string) *Outcome {
 	t.traceIn(nil, nil)
-	o := t.outcome(nil, nil, false, CommandResponse{Response: "Nothing was run."})
+	o := t.outcome(nil, nil, false, CommandResponse{Response: text})
 	o.Status = Cancelled
 	return o
 }
@@ -94,12 +101,9 @@ func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) 
 		return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
 	}
 	if !agreed {
-		return t.giveUp(), nil
+		return t.giveUp(nothingRun), nil
 	}
-	c := t.w.commands[pending.Action.CommandName]
-	// The yes was to what the command was then.
-	t.proposed = c != nil && pending.Command != "" && pending.Command != c.digest()
-	t.opts.Confirmed = !t.proposed
+	t.opts.Confirmed = !t.proposed // a yes to what the command was then is none to what it is now
 	return t.action(pending.Action)
 }
 
@@ -132,7 +136,7 @@ func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
 func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	agreed, known := affirmed(said)
 	if known && !agreed || said == "none" || strings.HasPrefix(said, "none of th") {
-		return t.giveUp(), nil
+		return t.giveUp(nothingRun), nil
 	}
 	number := position(said, len(pending.Candidates))
 	if agreed && len(pending.Candidates) == 1 {
@@ -151,6 +155,14 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	if _, uttered := other.uttered(); exact || uttered {
 		return t.Assist(t.ctx, t.path, t.raw, t.opts)
 	}
+	pending.Candidates = slices.DeleteFunc(slices.Clone(pending.Candidates), func(name string) bool {
+		_, problem := t.w.resolve(t.path, name)
+		return problem != nil
+	})
+	if len(pending.Candidates) == 0 {
+		return t.giveUp(nothingRun + " The workflow was edited, and what there was to choose from is not there any more."), nil
+	}
+	pending.Form = choiceForm(pending.Candidates)
 	if len(pending.Candidates) == 1 {
 		return t.again(pending, "Do you mean "+pending.Candidates[0]+"? Answer yes or no."), nil
 	}
@@ -186,6 +198,8 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 	args := arguments{}
 	_ = json.Unmarshal(pending.Action.Arguments, &args)
 	problem = &Problem{}
+	named := findPairs(reply, c.paramNames())
+	isNamed := len(named) > 0 && named[0].start == 0
 	if isForm && c.Param(asked) != nil && !c.hasAny(form) && len(form) > 0 {
 		isForm = false // an object that is the value
 	}
@@ -202,18 +216,20 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 		}
 		return t.run(v, args, problem)
 	}
+	if c.Param(asked) == nil && !isNamed {
+		return t.anew(pending, c.Name+" was edited, and does not take "+asked+" any more. ")
+	}
 	if o, err, is := t.aside(pending, reply); is {
 		return o, err
 	}
-	texts := map[string]string{asked: unquoted(reply)}
-	if named := findPairs(reply, c.paramNames()); len(named) > 0 && named[0].start == 0 {
-		clear(texts)
+	texts := map[string]string{}
+	if isNamed {
 		for _, p := range named {
 			texts[p.name] = p.value
 			t.inferred = t.inferred || p.joined
 		}
-	} else if p := c.Param(asked); p != nil {
-		texts[asked] = t.meant(c, p, texts[asked], problem)
+	} else {
+		texts[asked] = t.meant(c, c.Param(asked), unquoted(reply), problem)
 	}
 	for _, name := range sortedKeys(texts) {
 		if problem.about(name) {
@@ -229,9 +245,22 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 	return t.run(v, args, problem)
 }
 
+// anew goes on as if nothing had been asked: the first of what is missing now is asked for, after the reason.
+func (t *turn) anew(pending Pending, why string) (*Outcome, error) {
+	o, err := t.action(pending.Action)
+	if err != nil {
+		return nil, err
+	}
+	if o.Question != "" {
+		o.Question = why + o.Question
+	}
+	o.Output.CommandResponses[0].Response = why + o.Output.CommandResponses[0].Response
+	return o, nil
+}
+
 // persist counts how often the same value was asked for in vain, and says how to get out of it.
 func (o *Outcome) persist(before Pending) {
-	if o.Pending == nil || o.Pending.Kind != AskValues || o.Pending.Missing[0] != before.Missing[0] || o.Output.Success {
+	if o.Pending == nil || o.Pending.Kind != AskValues || !slices.Equal(o.Pending.Missing[:1], before.Missing[:min(1, len(before.Missing))]) || o.Output.Success {
 		return
 	}
 	if o.Pending.Tries = before.Tries + 1; o.Pending.Tries >= patience {
@@ -302,7 +331,7 @@ func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
 	case !ok || !v.command.core:
 		return nil, nil, false
 	case v.command.Name == Abort:
-		return t.giveUp(), nil, true
+		return t.giveUp(nothingRun), nil, true
 	case v.command.Effect != Read:
 		return nil, nil, false
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 		problem.suggest(p.Name, t.memory.fitting(c, p))
 	}
 	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
-	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted[0], problem.choices[wanted[0]]),
+	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Command: cmp.Or(t.was, c.digest()), Form: c.form(wanted[0], problem.choices[wanted[0]]),
 		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}
 	return o
 }

@@ -246,6 +246,70 @@ func TestYesToWhatItWas(t *testing.T) {
 	}
 }
 
+// A question that was kept is answered when the workflow has changed meanwhile: what it does not have any more is asked
+// anew or given up, and what the command is now is confirmed before it runs.
+func TestAnswerAfterAnEdit(t *testing.T) {
+	const draft = "description: Show it\neffect: read\nparams: {path: {type: string, description: The path}}\ntool: s/show\n"
+	renamed := strings.ReplaceAll(draft, "path:", "file:")
+	type step struct {
+		say, asks, says string
+		calls           int
+	}
+	for name, tt := range map[string]struct {
+		text  string
+		steps []step
+	}{
+		"nothing":           {draft + "# a comment\n", []step{{"a.txt", "", "", 1}}},
+		"renamed":           {renamed, []step{{"a.txt", "show was edited, and does not take path any more. For show, what is the file", "", 0}, {"a.txt", "Run show with file", "", 0}, {"yes", "", "", 1}}},
+		"renamed, by name":  {renamed, []step{{"file: a.txt", "Run show with file", "", 0}, {"yes", "", "", 1}}},
+		"renamed, a form":   {renamed, []step{{`{"path":"a.txt"}`, "For show, what is the file", "", 0}}},
+		"renamed, an aside": {renamed, []step{{"where am I", "show was edited", "", 0}, {"where am I", "For show, what is the file", "", 0}}},
+		"one more":          {strings.Replace(draft, "params: {", "params: {line: {type: integer}, ", 1), []step{{"a.txt", "For show, what is the line", "", 0}, {"7", "Run show with line 7", "", 0}}},
+		"none":              {strings.Replace(draft, "params: {path: {type: string, description: The path}}\n", "", 1), []step{{"a.txt", "show was edited, and does not take path any more. Run show at global?", "", 0}}},
+		"another type":      {strings.Replace(draft, "string", "integer", 1), []step{{"a.txt", "path must be integer", "", 0}, {"7", "Run show with path 7", "", 0}}},
+		"another tool":      {strings.Replace(draft, "s/show", "s/purge", 1), []step{{"a.txt", "Run show with path", "", 0}}},
+		"removed":           {"", []step{{"a.txt", "", "There is no command “show” here.", 0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := command.New(folder(t, "commands/show.yaml", draft), command.Options{}).Assist(t.Context(), nil, "show", command.CallOptions{})
+			if err != nil || o.Pending == nil {
+				t.Fatalf("got %+v, %v, want a question", o, err)
+			}
+			r := &recorder{}
+			files := []string{"commands/show.yaml", tt.text}
+			if tt.text == "" {
+				files = nil
+			}
+			e := command.New(folder(t, files...), command.Options{Caller: r})
+			for _, s := range tt.steps {
+				if o, err = e.Answer(t.Context(), nil, *o.Pending, s.say, command.CallOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.HasPrefix(o.Question, s.asks) || (s.asks == "") != (o.Pending == nil) || !strings.HasPrefix(o.Text(), s.says) || len(r.calls) != s.calls {
+					t.Fatalf("%s: got the question %q, %q and the calls %q, want %+v", s.say, o.Question, o.Text(), r.calls, s)
+				}
+			}
+		})
+	}
+}
+
+// What there was to choose from may be gone when the answer comes.
+func TestChoiceAfterAnEdit(t *testing.T) {
+	e := command.New(folder(t, "commands/left.yaml", "description: d\neffect: read\ntool: s/left\n"), command.Options{Caller: &recorder{}})
+	asked := command.Pending{Kind: command.AskChoice, Query: "q", Candidates: []string{"gone", "left"}}
+	o, err := e.Answer(t.Context(), nil, asked, "1", command.CallOptions{})
+	if err != nil || o.Pending == nil || o.Question != "Do you mean left? Answer yes or no." {
+		t.Errorf("got %+v, %v, want the question for what is left", o, err)
+	}
+	if o, err := e.Answer(t.Context(), nil, asked, "2", command.CallOptions{}); err != nil || !o.Output.Success {
+		t.Errorf("got %+v, %v, want the second of those that were offered", o, err)
+	}
+	asked.Candidates = []string{"gone"}
+	if o, err := e.Answer(t.Context(), nil, asked, "yes", command.CallOptions{}); err != nil || o.Pending != nil || !strings.Contains(o.Text(), "is not there any more") {
+		t.Errorf("got %+v, %v, want that the question is given up", o, err)
+	}
+}
+
 // Without a question, words that may mean a thing at hand give nothing up.
 func TestNothingToGiveUp(t *testing.T) {
 	e, _ := desk(books(t), nil)
@@ -610,5 +674,19 @@ func TestHostilePlaces(t *testing.T) {
 		if asked, err := e.Execute(t.Context(), o.Path, "drop", command.CallOptions{}); tt.success && (err != nil || asked.Question != "Run Order/drop at "+tt.title+"? It does this: Drop it") {
 			t.Errorf("%.40q: got the question %q, %v", tt.name, asked.Question, err)
 		}
+	}
+}
+
+// A schema may require what it does not describe: that is a parameter like others, and asked for.
+func TestRequiredUndescribed(t *testing.T) {
+	r := &recorder{}
+	e := command.New(command.Project("box", "d", []command.Tool{{Toolbox: "box", Server: "s",
+		Raw: json.RawMessage(`{"name":"put","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","required":["key"]}}`)}}), command.Options{Caller: r})
+	o, err := e.Assist(t.Context(), nil, "s/put", command.CallOptions{})
+	if err != nil || o.Pending == nil || !strings.HasPrefix(o.Question, "For s/put, what is the key") {
+		t.Fatalf("got %+v, %v, want the question for the key", o, err)
+	}
+	if _, err := e.Answer(t.Context(), nil, *o.Pending, "front door", command.CallOptions{}); err != nil || len(r.calls) != 1 || !strings.HasSuffix(r.calls[0], `{"key":"front door"}`) {
+		t.Errorf("got %v and the calls %q, want one with the key", err, r.calls)
 	}
 }

@@ -83,6 +83,7 @@ type turn struct {
 	traces   []TraceEvent
 	inferred bool
 	proposed bool   // only proposed: it waits for a yes, whatever it does
+	was      string // Pending.Command of the question that is answered
 	query    string // the instruction, for what Assist does
 	memory   memory
 }

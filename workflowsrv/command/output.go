@@ -124,8 +124,8 @@ type Pending struct {
 	Query string `json:"query,omitempty"`
 	// Action is the command so far; it is empty where one is to be chosen.
 	Action Action `json:"action"`
-	// Command tells what the command of Action is, where a yes is asked for: one that has changed since is asked about
-	// again.
+	// Command tells what the command of Action was when the first of its questions was asked: one that has changed since
+	// is asked about again.
 	Command string `json:"command,omitempty"`
 	// Missing are the parameters that are asked for.
 	Missing []string `json:"missing,omitempty"`

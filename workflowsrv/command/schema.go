@@ -38,7 +38,13 @@ func (c *Command) setSchema(raw json.RawMessage) error {
 	c.Schema, c.schema = raw, object
 	properties, _ := object["properties"].(map[string]any)
 	required, _ := object["required"].([]any)
-	for _, name := range propertyOrder(raw, properties) {
+	names := propertyOrder(raw, properties)
+	for _, v := range required { // a schema may require what it does not describe
+		if name, ok := v.(string); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
 		p := Param{Name: name, schema: properties[name], Required: slices.Contains(required, any(name)), Types: jsontype.Of(object, properties[name])}
 		if part, ok := p.schema.(map[string]any); ok {
 			p.Description, _ = part["description"].(string)

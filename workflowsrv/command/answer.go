@@ -14,7 +14,7 @@ import (
 
 // Answer goes on with a question that waits, given what the user replied: the words, or the JSON object of
 // Pending.Form. A reply that answers nothing has the question asked again, with what was wrong; abort gives it up, and
-// so does a command with a slash before its name, which is then carried out. Where a command is to be chosen, the name
+// so does a command with a slash before its name, which is then carried out; what is offered as a choice is one first. Where a command is to be chosen, the name
 // or an utterance of another one is enough for that. Where a yes or no is asked for, an instruction that names another
 // command, or is an utterance of one, is carried out. Where a value is asked for, all of the reply is the value, unless
 // it begins with the name of a parameter, as in name: value.
@@ -30,13 +30,14 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 	c := t.w.commands[pending.Action.CommandName]
 	t.was, t.proposed = pending.Command, c != nil && pending.Command != "" && pending.Command != c.digest()
 	reply = strings.TrimSpace(reply)
-	if strings.HasPrefix(reply, "/") {
+	offered := pending.Offers(reply)
+	if _, slashed := e.Slashed(p, reply); slashed && !offered {
 		return e.Assist(ctx, p, reply, opts)
 	}
 	form := arguments{}
 	isForm := strings.HasPrefix(reply, "{") && json.Unmarshal([]byte(reply), &form) == nil
 	said := normal(reply)
-	if !isForm && (said == normal(Abort) || slices.Contains(giveUps(), said)) {
+	if !isForm && (said == Abort || !offered && slices.Contains(giveUps(), said)) {
 		return t.giveUp(nothingRun), nil
 	}
 	switch pending.Kind {
@@ -60,6 +61,7 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 	}
 }
 
+// giveUps are what ends a question, besides [Abort], unless it is one of the choices.
 func giveUps() []string {
 	return []string{"cancel", "cancel it", "cancel that", "stop", "never mind", "nevermind", "forget it"}
 }
@@ -229,7 +231,7 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 			t.inferred = t.inferred || p.joined
 		}
 	} else {
-		texts[asked] = t.meant(c, c.Param(asked), unquoted(reply), problem)
+		texts[asked] = t.meant(pending, c, c.Param(asked), unquoted(reply), problem)
 	}
 	for _, name := range sortedKeys(texts) {
 		if problem.about(name) {
@@ -280,12 +282,13 @@ func (c *Command) hasAny(form arguments) bool {
 
 // meant is the value of a parameter that a reply in words gives. Where the reply may say something else as well, what
 // it leads to is confirmed.
-func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) string {
+func (t *turn) meant(pending Pending, c *Command, p *Param, reply string, problem *Problem) string {
+	offered := pending.Offers(reply)
 	agreed, known := affirmed(normal(reply))
 	switch {
 	case known && slices.Contains(p.Types, "boolean"):
 		return strconv.FormatBool(agreed)
-	case known && !slices.Contains(enumTexts(p.schema), reply):
+	case known && !offered:
 		problem.invalid(p.Name, wire.AppendQuote(nil, reply), "is asked for, not whether to go on (write "+p.Name+": "+reply+" if that is the value; abort gives it up)")
 		return reply
 	case !p.fits(reply, new(time.Duration)):
@@ -299,7 +302,7 @@ func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) strin
 			t.inferred, t.proposed = true, true
 			return plain(value)
 		}
-	case !slices.Contains(enumTexts(p.schema), reply):
+	case !offered:
 		_, orders := t.ordered(reply)
 		t.inferred = t.inferred || orders
 	}
@@ -328,7 +331,7 @@ func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
 		v, ok = other.uttered()
 	}
 	switch {
-	case !ok || !v.command.core:
+	case !ok || !v.command.core || pending.Offers(reply):
 		return nil, nil, false
 	case v.command.Name == Abort:
 		return t.giveUp(nothingRun), nil, true

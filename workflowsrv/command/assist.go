@@ -32,19 +32,21 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	if len(query) > maxCommand || !utf8.ValidString(query) {
 		return nil, malformed(-1, "the instruction is longer than %d bytes or not valid UTF-8", maxCommand)
 	}
-	named := strings.HasPrefix(strings.TrimSpace(query), "/")
-	t.query = strings.TrimLeft(strings.TrimSpace(query), "/"+space)
-	if t.query == "" {
+	t.query = strings.TrimSpace(query)
+	bare, named := unslashed(query)
+	if bare == "" {
 		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Say what you want to do. what_can_i_do lists the commands."}), nil
 	}
-	if v, rest, ok := t.said(t.query).exact(named); ok {
+	if v, rest, ok := t.said(bare).exact(named); ok {
 		return t.explicit(v, rest)
 	}
-	if v, ok := t.said(t.query).uttered(); ok {
+	if v, ok := t.said(bare).uttered(); ok {
+		t.query = bare
 		return t.guess(v)
 	}
-	if v, ok := t.said(t.query).corrected(); ok {
+	if v, ok := t.said(bare).corrected(); ok {
+		t.query = bare
 		return t.guess(v)
 	}
 	t.inferred = true
@@ -52,13 +54,32 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run: the instruction says what not to do. Say what should be done."}), nil
 	}
-	if v, ok := t.said(t.query).misspelt(); ok {
+	if v, ok := t.said(bare).misspelt(); ok {
 		return t.explicit(v, "")
 	}
 	if v, ok := t.said(t.query).worded(); ok {
 		return t.guess(v)
 	}
 	return t.likely()
+}
+
+// unslashed gives a text without the slash that says that it is a command, and whether there is one. The slash is only
+// that where a command follows; otherwise it belongs to a value, such as a path.
+func unslashed(text string) (bare string, slashed bool) {
+	text = strings.TrimSpace(text)
+	return strings.TrimLeft(text, "/"+space), strings.HasPrefix(text, "/")
+}
+
+// Slashed reports whether a text is a command that is there where a path ends, with a slash before its name, and gives
+// the text without that slash.
+func (e *Engine) Slashed(p Path, text string) (bare string, is bool) {
+	if bare, is = unslashed(text); is {
+		_, _, is = (&instruction{w: e.w, path: p, query: bare}).exact(true)
+	}
+	if !is {
+		return text, false
+	}
+	return bare, true
 }
 
 // explicit runs a command that was named, with what follows the name.

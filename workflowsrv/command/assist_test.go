@@ -57,6 +57,9 @@ func TestAssist(t *testing.T) {
 	}{
 		{name: "an exact name", say: "list_orders", ran: `list_orders {}`},
 		{name: "a slash", say: "//list_orders", ran: `list_orders {}`},
+		{name: "a slash before a slip", say: "/list_ordrs", ran: `list_orders {}`},
+		{name: "a slash before an utterance", say: "/what has been ordered", ran: `list_orders {}`},
+		{name: "a slash that belongs to a value", say: "/etc/hosts add a note", at: order(), status: command.AwaitingUser, asks: `Run Order/add_note with order_id "44821", note "/etc/hosts add a note"`},
 		{name: "tags", say: "open_order <order_id>44821</order_id>", ran: `open_order {"order_id":"44821"}`},
 		{name: "pairs", say: "open_order order_id=44821", ran: `open_order {"order_id":"44821"}`},
 		{name: "a pair with a colon", say: `place_order customer: "Tom Hale", book: Emma`, ran: `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`},
@@ -154,6 +157,9 @@ func TestAnswer(t *testing.T) {
 		{"a name is a value where one is asked for", "write down a note", order(), []string{"list_orders", "yes"}, `Order/add_note {"order_id":"44821","note":"list_orders"}`, command.Completed},
 		{"one letter gives nothing up", "open_order", nil, []string{"s"}, "", command.AwaitingUser},
 		{"abort", "open_order", nil, []string{"abort"}, "", command.Cancelled},
+		{"a value with a slash", "write down a note", order(), []string{"/etc/hosts", "yes"}, `Order/add_note {"order_id":"44821","note":"/etc/hosts"}`, command.Completed},
+		{"a value that ends like a command", "write down a note", order(), []string{"/srv/list_orders", "yes"}, `Order/add_note {"order_id":"44821","note":"/srv/list_orders"}`, command.Completed},
+		{"a slash before no command is neither yes nor no", "cancel_order reason=late", order(), []string{"/srv/cancel_order", "yes"}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
 		{"another command", "open_order", nil, []string{"/list_orders"}, `list_orders {}`, command.Completed},
 		{"a value", "open_order", nil, []string{"44821"}, `open_order {"order_id":"44821"}`, command.Completed},
 		{"a value that cannot be, and one that can", "open_order", nil, []string{"abc", "44821"}, `open_order {"order_id":"44821"}`, command.Completed},
@@ -290,6 +296,35 @@ func TestAnswerAfterAnEdit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A reply that is one of the choices is the choice, whatever else the words may mean.
+func TestOfferedChoice(t *testing.T) {
+	w := folder(t, "commands/switch.yaml", "description: Switch it\neffect: read\nparams: {action: {type: string, enum: [start, stop, cancel, yes, help, abort, /list]}}\ntool: s/switch\n",
+		"commands/pick.yaml", "description: Pick it\neffect: read\nparams: {action: {type: string, lookup: {tool: s/all, values: /all/*}}}\ntool: s/pick\n",
+		"commands/list.yaml", "description: d\neffect: read\ntool: s/list\n",
+		"commands/stop.yaml", "description: d\neffect: read\ntool: s/stop\n")
+	r := &recorder{result: map[string]string{"all": `{"content":[],"structuredContent":{"all":["start","stop","cancel","yes","help","abort","/list"]}}`}}
+	for _, name := range []string{"switch", "pick"} {
+		for reply, want := range map[string]string{"stop": "stop", "cancel": "cancel", "yes": "yes", "help": "help", "/list": "/list", "abort": "", "never mind": "", "/stop": ""} {
+			e := command.New(w, command.Options{Caller: r})
+			o, err := e.Assist(t.Context(), nil, name, command.CallOptions{})
+			if err != nil || o.Pending == nil {
+				t.Fatalf("got %+v, %v, want a question", o, err)
+			}
+			if o, err = e.Answer(t.Context(), nil, *o.Pending, reply, command.CallOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(o.Output.CommandParameters); want != "" && (!o.Output.Success || got != `{"action":"`+want+`"}`) || want == "" && strings.Contains(got, "action") {
+				t.Errorf("%s: got %s, %q for the reply %s, want %q", name, got, o.Text(), reply, want)
+			}
+		}
+	}
+	asked := command.Pending{Kind: command.AskChoice, Query: "q", Candidates: []string{"list", "stop"}}
+	asked.Form = json.RawMessage(`{"properties":{"command":{"enum":["list","stop","none"]}}}`)
+	if o, err := command.New(w, command.Options{Caller: r}).Answer(t.Context(), nil, asked, "stop", command.CallOptions{}); err != nil || !o.Output.Success || *o.Output.CommandName != "stop" {
+		t.Errorf("got %+v, %v, want the command that is called so", o, err)
 	}
 }
 

@@ -139,6 +139,27 @@ type Pending struct {
 	Form json.RawMessage `json:"form,omitempty"`
 }
 
+// Offers reports whether a reply is one of the choices that the question names.
+func (p *Pending) Offers(reply string) bool {
+	reply = unquoted(reply)
+	said := normal(reply)
+	var form struct {
+		Properties map[string]struct{ Enum []string }
+	}
+	_ = json.Unmarshal(p.Form, &form) // one that has no choices names none
+	for _, field := range form.Properties {
+		if slices.ContainsFunc(field.Enum, func(choice string) bool {
+			return normal(choice) == said && strings.HasPrefix(choice, "/") == strings.HasPrefix(reply, "/")
+		}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Candidates, func(name string) bool {
+		_, leaf, _ := strings.Cut(name, "/")
+		return leaf != "" && normal(leaf) == said
+	})
+}
+
 // Means reports whether the instruction that led to the question means a command, if that is what came of the answer.
 // What the user only looked up in between, such as what can be done, is no choice.
 func (p *Pending) Means(name string) bool {

@@ -116,6 +116,29 @@ func TestValueByExactOperation(t *testing.T) {
 	}
 }
 
+// A value may begin with a slash, by whichever operation it comes: only the name of a command makes a command of it.
+func TestValueWithSlash(t *testing.T) {
+	b := newBed(t, func(o *commandsrv.Options) { o.Agent = carefulPlanner{} })
+	id := b.begin(t, "alice")
+	b.do(t, id, "/execute_command", `"command":"open_order <order_id>44821</order_id>"`)
+	for path, name := range map[string]string{"/invoke_assistant": "user_query", "/invoke_agent": "user_query", "/execute_command": "command"} {
+		b.do(t, id, "/invoke_assistant", `"user_query":"add a note"`)
+		b.do(t, id, path, fmt.Sprintf(`%q:"/srv/show_order"`, name))
+		b.do(t, id, "/invoke_assistant", `"user_query":"/list_orders"`)
+		b.do(t, id, "/invoke_assistant", `"user_query":"yes"`)
+		if text := b.shown(t, id); strings.Count(text, "/srv/show_order") != 1 {
+			t.Errorf("%s: got %q, want the note as it was said", path, text)
+		}
+		b.do(t, id, "/run_command", `"name":"reset_context"`)
+		placed := b.do(t, id, "/run_command", `"name":"place_order","arguments":{"customer":"Ada","book":"Emma"}`)
+		b.do(t, id, "/run_command", fmt.Sprintf(`"name":"open_order","arguments":{"order_id":%q}`, placed["structured_content"].(map[string]any)["order_id"]))
+	}
+	b.do(t, id, "/invoke_agent", `"user_query":"tidy up"`)
+	if got := fmt.Sprint(b.do(t, id, "/invoke_agent", `"user_query":"/etc/hosts"`)); !strings.Contains(got, "The user answers /etc/hosts") {
+		t.Errorf("got %s, want the answer as it was said", got)
+	}
+}
+
 // run_command takes JSON and gives what the tool gave; get_commands says all that is to be known for it.
 func TestRunCommand(t *testing.T) {
 	b := newBed(t, nil)

@@ -72,7 +72,7 @@ func (s *service) asked(ctx context.Context, c *caller, a arguments, read func(a
 		if s.agents.of(c) == nil {
 			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
 		}
-		if r.text == "" {
+		if strings.Trim(r.text, "/ ") == "" {
 			return at, r, invalid("user_query is empty: say what you want").about(at)
 		}
 	}
@@ -98,9 +98,8 @@ func assistantRequest(a arguments) request {
 	return request{kind: kindAssistant, text: a.text("user_query")}
 }
 
-// agentRequest drops the slashes that an agent's query may begin with, out of habit from the assistant's.
 func agentRequest(a arguments) request {
-	return request{kind: kindAgent, text: strings.TrimLeft(strings.TrimSpace(a.text("user_query")), "/ ")}
+	return request{kind: kindAgent, text: strings.TrimSpace(a.text("user_query"))}
 }
 
 func runWorkflowInfo(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {

@@ -114,7 +114,8 @@ func (w *worker) answers(t *turn, now standing) bool {
 	if now.Question == "" {
 		return false
 	}
-	slashed := strings.HasPrefix(strings.TrimSpace(t.request.text), "/")
+	_, slashed := t.engine().Slashed(now.Path, t.request.text)
+	slashed = slashed && (now.Pending == nil || !now.Pending.Offers(t.request.text))
 	switch t.request.kind {
 	case kindAgent:
 		return true
@@ -168,8 +169,9 @@ const maxAsked = 5
 
 // answer goes on with a question, and keeps what was learnt of the instruction that led to it.
 func (w *worker) answer(ctx context.Context, t *turn, at command.Path, pending command.Pending, reply string, opts command.CallOptions) (*command.Outcome, error) {
+	_, slashed := t.engine().Slashed(at, reply)
 	o, err := t.engine().Answer(ctx, at, pending, reply, opts)
-	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
+	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || slashed {
 		return o, err
 	}
 	if pending.Means(*o.Output.CommandName) {
@@ -190,7 +192,8 @@ func (w *worker) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	r, err := t.agent.Run(ctx, AgentRequest{Engine: t.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
+	query, _ := t.engine().Slashed(now.Path, t.request.text) // a slash out of habit from the assistant
+	r, err := t.agent.Run(ctx, AgentRequest{Engine: t.engine(), Path: now.Path, Query: query, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
 	if err != nil {
 		f := faultOf(err)
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run

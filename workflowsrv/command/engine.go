@@ -3,10 +3,12 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -139,6 +141,12 @@ func (t *turn) action(a Action) (*Outcome, error) {
 // run runs a command whose values are read, if nothing is wrong with them. problem has what reading found wrong.
 func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error) {
 	c := v.command
+	for name, value := range args {
+		if tooDeep(value) {
+			delete(args, name)
+			problem.invalid(name, wire.AppendQuote(nil, cut.Short(string(value))), fmt.Sprintf("is nested deeper than %d levels", maxNested))
+		}
+	}
 	given := args.json(c)
 	t.traceIn(c, given)
 	at := t.path[:v.depth]

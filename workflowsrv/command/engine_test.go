@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -179,6 +181,41 @@ func TestToolResults(t *testing.T) {
 				t.Errorf("got %q and %s, %v, want %q and %s", o.Text(), artifacts, err, test.text, test.artifacts)
 			}
 		})
+	}
+}
+
+// Whatever is deeper nested than a message can be stays text, or is refused before the command runs.
+func TestDeeplyNested(t *testing.T) {
+	deep := strings.Repeat("[", 510) + "\"]\\\"]\"" + strings.Repeat("]", 510)
+	w := folder(t, "commands/say.yaml", "description: d\neffect: read\nprocess: {argv: [say]}\n",
+		"commands/ask.yaml", "description: d\neffect: read\nhttp: {url: \"http://127.0.0.1/x\"}\n",
+		"commands/text.yaml", "description: d\neffect: read\ntool: s/text\n",
+		"commands/data.yaml", "description: d\neffect: read\ntool: s/data\n",
+		"commands/take.yaml", "description: d\neffect: read\nparams: {x: {type: array}}\ntool: s/take\n")
+	r := &recorder{result: map[string]string{"text": `{"content":[{"type":"text","text":` + strconv.Quote(deep) + `}]}`,
+		"data": `{"content":[{"type":"text","text":"T"},{"type":"image","data":"","mimeType":"x/y"}],"structuredContent":{"x":` + deep + `}}`}}
+	e := command.New(w, command.Options{Caller: r, Process: &shell{stdout: deep}, HTTP: &web{status: 200, body: deep}})
+	run := func(name, arguments string) *command.Outcome {
+		o, err := e.Run(t.Context(), nil, command.Action{CommandName: name, Arguments: json.RawMessage(arguments)}, command.CallOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m wire.Message
+		if err := wire.Scan(wire.AppendResult(nil, []byte("1"), wire.MustEncode(o)), &m); err != nil {
+			t.Errorf("%s: got %v, want an outcome that can be sent", name, err)
+		}
+		return o
+	}
+	for _, name := range []string{"say", "ask", "text"} {
+		if o := run(name, "{}"); !o.Output.Success || o.Text() != deep {
+			t.Errorf("%s: got %v, %q, want the text as it is", name, o.Output.Success, o.Text())
+		}
+	}
+	if o := run("data", "{}"); !o.Output.Success || !strings.HasPrefix(o.Text(), "T\n(the result is nested deeper than 256 levels") {
+		t.Errorf("got %v, %q, want the text, and that there is more", o.Output.Success, o.Text())
+	}
+	if o := run("take", `{"x":`+deep+`}`); o.Output.Success || !strings.Contains(o.Text(), "x is nested deeper than 256 levels") || len(r.calls) != 2 {
+		t.Errorf("got %v, %q and the calls %q, want none with that value", o.Output.Success, o.Text(), r.calls)
 	}
 }
 

@@ -39,10 +39,11 @@ func readToolResult(raw json.RawMessage) result {
 		return failure("the result of the tool cannot be read: %v", err)
 	}
 	r := result{failed: reply.IsError}
-	if len(content) > 0 {
+	deep := tooDeep(raw)
+	if len(content) > 0 && !deep {
 		r.given = reply.Content
 	}
-	if string(reply.StructuredContent) != "null" {
+	if string(reply.StructuredContent) != "null" && !deep {
 		r.data = reply.StructuredContent
 	}
 	var texts []string
@@ -54,7 +55,7 @@ func readToolResult(raw json.RawMessage) result {
 		}
 		if json.Unmarshal(item, &text) == nil && text.Type == "text" && text.Text != nil {
 			texts = append(texts, *text.Text)
-		} else {
+		} else if !deep {
 			other = append(other, item)
 		}
 	}
@@ -65,13 +66,39 @@ func readToolResult(raw json.RawMessage) result {
 	if r.data == nil && len(texts) == 1 {
 		r.data = asData(texts[0])
 	}
+	if deep {
+		r.text = strings.TrimSpace(fmt.Sprintf("%s\n(the result is nested deeper than %d levels, and only its text is here)", r.text, maxNested))
+	}
 	return r
+}
+
+// maxNested is how deep values and data may be nested. They come back within a result, which is a message, too, and
+// nested at most [wire.MaxDepth] deep.
+const maxNested = wire.MaxDepth / 2
+
+// tooDeep reports whether JSON is nested deeper than that.
+func tooDeep(raw []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw) && depth <= maxNested; i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth > maxNested
 }
 
 // asData takes a text for data if it is a JSON object or array.
 func asData(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
-	if text == "" || text[0] != '{' && text[0] != '[' || !json.Valid([]byte(text)) {
+	if text == "" || text[0] != '{' && text[0] != '[' || tooDeep([]byte(text)) || !json.Valid([]byte(text)) {
 		return nil
 	}
 	return wire.Compact(nil, []byte(text))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -254,8 +255,8 @@ func (k *kept) grep(ctx context.Context, pattern string, page int) (string, []by
 	if len(pattern) > maxPattern {
 		return "", nil, fmt.Errorf("grep takes at most %d bytes", maxPattern)
 	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
+	e := &expression{pattern, needed(pattern), map[[2]bool]*regexp.Regexp{}}
+	if _, err := e.in(true, true); err != nil {
 		return "", nil, fmt.Errorf("grep: %w (regular expressions are those of RE2; (?i) at the beginning ignores case)", err)
 	}
 	text, err := k.read(0, k.text)
@@ -263,7 +264,7 @@ func (k *kept) grep(ctx context.Context, pattern string, page int) (string, []by
 		return "", nil, err
 	}
 	p := &pager{want: page}
-	more, err := k.matches(ctx, re, needed(pattern), text, p)
+	more, err := k.matches(ctx, e, text, p)
 	switch {
 	case err != nil:
 		return "", nil, err
@@ -309,42 +310,90 @@ func longest(tree *syntax.Regexp) (literal []byte) {
 	return literal
 }
 
+// expression finds what a pattern matches within lines, and within pieces of long ones.
+type expression struct {
+	pattern string
+	literal []byte // what stands in all that matches
+	pieces  map[[2]bool]*regexp.Regexp
+}
+
+// in compiles the expression for a piece of a line, which begins or ends where the line does: elsewhere ^ and $ match
+// nothing.
+func (e *expression) in(begins, ends bool) (*regexp.Regexp, error) {
+	if re := e.pieces[[2]bool{begins, ends}]; re != nil {
+		return re, nil
+	}
+	tree, err := syntax.Parse(e.pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if !begins {
+		forbid(tree, syntax.OpBeginText, syntax.OpBeginLine)
+	}
+	if !ends {
+		forbid(tree, syntax.OpEndText, syntax.OpEndLine)
+	}
+	re, err := regexp.Compile(tree.String())
+	e.pieces[[2]bool{begins, ends}] = re
+	return re, err
+}
+
+// forbid makes parts of an expression match nothing.
+func forbid(tree *syntax.Regexp, ops ...syntax.Op) {
+	if slices.Contains(ops, tree.Op) {
+		*tree = syntax.Regexp{Op: syntax.OpNoMatch}
+	}
+	for _, part := range tree.Sub {
+		forbid(part, ops...)
+	}
+}
+
 // matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds.
-// What matches has the literal in it.
-func (k *kept) matches(ctx context.Context, re *regexp.Regexp, literal, text []byte, p *pager) (more bool, err error) {
-	began := time.Now()
-	number, counted := 1, 0
-	for at := 0; at < len(text); {
-		if err := context.Cause(ctx); err != nil {
-			return false, err
+func (k *kept) matches(ctx context.Context, e *expression, text []byte, p *pager) (more bool, err error) {
+	deadline := time.Now().Add(patience)
+	for number, begin := 1, 0; begin < len(text); number++ {
+		found := bytes.Index(text[begin:], e.literal)
+		if found < 0 {
+			return false, nil
 		}
-		if time.Since(began) > patience {
-			return false, fmt.Errorf("the search took longer than %s: use a simpler expression", patience)
+		skipped := text[begin : begin+bytes.LastIndexByte(text[begin:begin+found], '\n')+1]
+		number += bytes.Count(skipped, []byte{'\n'})
+		begin += len(skipped)
+		next := len(text)
+		if i := bytes.IndexByte(text[begin:], '\n'); i >= 0 {
+			next = begin + i + 1
 		}
-		own := min(at+window, len(text)) // what is searched now; a match may reach beyond it
-		if i := bytes.IndexByte(text[own:min(own+window, len(text))], '\n'); i >= 0 {
-			own += i + 1
+		end := begin + len(bytes.TrimSuffix(bytes.TrimSuffix(text[begin:next], []byte{'\n'}), []byte{'\r'}))
+		for at := begin; at < end || at == begin; {
+			if err := context.Cause(ctx); err != nil {
+				return false, err
+			}
+			if time.Now().After(deadline) {
+				return false, fmt.Errorf("the search took longer than %s: use a simpler expression", patience)
+			}
+			own := min(at+window, end) // what is searched now; a match may reach beyond it
+			to := min(own+around, end)
+			re, err := e.in(at == begin, to == end)
+			if err != nil {
+				return false, err
+			}
+			var loc []int
+			if bytes.Contains(text[at:to], e.literal) {
+				loc = re.FindIndex(text[at:to])
+			}
+			if loc == nil || at+loc[0] >= own && own < end {
+				if at = own; own == end {
+					break
+				}
+				continue
+			}
+			shown, on := surroundings(text, at+loc[0], at+loc[1])
+			if !p.add(true, strconv.AppendInt(nil, int64(number), 10), []byte(": "), shown) {
+				return true, nil
+			}
+			at = max(on, at+1)
 		}
-		in := text[at:min(own+around, len(text))]
-		if i := bytes.IndexByte(in[own-at:], '\n'); i >= 0 || own == len(text) || text[own-1] == '\n' {
-			in = text[at:own]
-		}
-		var loc []int
-		if bytes.Contains(in, literal) {
-			loc = re.FindIndex(in)
-		}
-		if loc == nil || at+loc[0] >= own {
-			at = own
-			continue
-		}
-		from, to := at+loc[0], at+loc[1]
-		number += bytes.Count(text[counted:from], []byte{'\n'})
-		counted = from
-		shown, next := surroundings(text, from, to)
-		if !p.add(true, strconv.AppendInt(nil, int64(number), 10), []byte(": "), shown) {
-			return true, nil
-		}
-		at = next
+		begin = next
 	}
 	return false, nil
 }

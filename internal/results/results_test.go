@@ -389,6 +389,31 @@ func TestGrepFindsAll(t *testing.T) {
 	}
 }
 
+// An expression matches within a line, of which ^ and $ are the ends, wherever the line stands and however long it is.
+func TestGrepWithinLines(t *testing.T) {
+	var text strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&text, "line %d foo\nbar %d end\r\n\n", i, i)
+	}
+	long := "[" + strings.Repeat(`{"a": "b"}, `, 20_000) + "7]"
+	text.WriteString(long + "\nlast line")
+	s := shelf(t)
+	_, id := preview(t, s, content(text.String()), results.Wish{Over: 1000})
+	const all = " on page 2"
+	for _, tt := range []struct{ pattern, page, told string }{
+		{`^line 7 `, "22: line 7 foo\n", "1 of 1"}, {`^bar 4000 end$`, "12002: bar 4000 end\r\n", "1 of 1"}, {`line 4999 foo$`, "14998: line 4999 foo\n", "1 of 1"},
+		{`^last line$`, "15002: last line\n", "1 of 1"}, {`\Alast line\z`, "15002: last line\n", "1 of 1"}, {`(?m)^last`, "15002: last line\n", "1 of 1"},
+		{`foo$`, "", all}, {`end$`, "", all}, {`^$`, "3: \n6: \n", all}, {`^`, "1: line 0 foo\n2: bar 0 end\r\n3: \n", all},
+		{`foo\sbar`, "", "nothing matches"}, {"foo\nbar", "", "nothing matches"}, {`(?s)foo.bar`, "", "nothing matches"}, {`^foo`, "", "nothing matches"},
+		{`^\[`, "15001: [{", "1 of 1"}, {`7\]$`, "15001: ", "1 of 1"}, {`^\{`, "", "nothing matches"}, {`"b"$`, "", "nothing matches"}, {`^(?:\{|", )`, "", "nothing matches"},
+	} {
+		told, page, err := s.Page(t.Context(), id, results.Query{Grep: tt.pattern})
+		if err != nil || !strings.HasPrefix(string(page), tt.page) || !strings.HasSuffix(told, tt.told) {
+			t.Errorf("%s: got %q, %.100q, %v, want %q and %q", tt.pattern, told, page, err, tt.told, tt.page)
+		}
+	}
+}
+
 // A value that is longer than a page is told page by page.
 func TestLongValues(t *testing.T) {
 	text := `{"a":["` + strings.Repeat("long ä ", 3000) + `",{"b":1}]}`

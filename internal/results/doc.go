@@ -6,7 +6,7 @@
 //
 // A kept result is a file of its own with mode 0600, which has no name as long as it is open, so that it is gone with
 // the process however that ends. The file holds the text of the result, decoded, and behind it the result as the server
-// wrote it. A page of the text is read from its place: of the lines every 128th is remembered. A path is walked over
+// wrote it. The lines that are wanted are read from their place: every 128th is remembered. A path is walked over
 // the bytes, since decoding ten megabytes takes ten times as long as reading them.
 //
 // All methods may be called by several goroutines.

@@ -16,9 +16,9 @@ import (
 
 // Bounds of a page.
 const (
-	pageLength = 5600 // bytes; what is escaped in the reply takes more, and together that is about 1,500 to 2,000 tokens
-	pageCost   = 7400 // bytes as they stand in the reply
-	alignment  = 400  // how far a page goes on to end with a line
+	pageLength = 5600 // bytes of the text
+	pageCost   = 7400 // bytes as they stand in the reply, where some are escaped: less than 2,000 tokens
+	alignment  = 400  // bytes that a page is shorter to end with a line
 	around     = 120  // bytes on either side of what grep found in a long line
 	maxPattern = 1 << 10
 	window     = 64 << 10 // bytes that are searched at once
@@ -139,50 +139,52 @@ func (k *kept) some(lines string, page int) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	pages := max((end-begin+pageLength-1)/pageLength, 1)
-	if int64(page) > pages {
+	pages, data := 0, []byte{}
+	for at := begin; at < end || pages == 0; {
+		next, err := k.pageEnd(at, end)
+		if err != nil {
+			return "", nil, err
+		}
+		if pages++; pages == page {
+			if data, err = k.read(at, next-at); err != nil {
+				return "", nil, err
+			}
+		}
+		at = next
+	}
+	if page > pages {
 		return "", nil, noPage(pages)
-	}
-	a, err := k.align(begin, begin+int64(page-1)*pageLength, end)
-	if err != nil {
-		return "", nil, err
-	}
-	b, err := k.align(begin, begin+int64(page)*pageLength, end)
-	if err != nil {
-		return "", nil, err
-	}
-	data, err := k.read(a, b-a)
-	if err != nil {
-		return "", nil, err
 	}
 	told := fmt.Sprintf("lines %d to %d of %d, page %d of %d", from, to, k.lines, page, pages)
 	return told, data, nil
 }
 
-func noPage(pages int64) error { return fmt.Errorf("there is no such page: there are %d", pages) }
+func noPage(pages int) error { return fmt.Errorf("there is no such page: there are %d", pages) }
 
-// align gives where a page begins that could begin at a place: with the next line if that is near, else with a
-// character.
-func (k *kept) align(begin, at, end int64) (int64, error) {
-	switch {
-	case at <= begin:
-		return begin, nil
-	case at >= end:
-		return end, nil
-	}
-	near, err := k.read(at-1, min(alignment, end-at+1))
+// pageEnd gives where a page ends that begins at a place: with a line if one ends near, else with a character.
+func (k *kept) pageEnd(at, end int64) (int64, error) {
+	text, err := k.read(at, min(pageLength+1, end-at))
 	if err != nil {
 		return 0, err
 	}
-	if i := bytes.IndexByte(near, '\n'); i >= 0 {
-		return at + int64(i), nil
-	}
-	for i := 1; i < len(near); i++ {
-		if utf8.RuneStart(near[i]) {
-			return at + int64(i) - 1, nil
+	n := 0
+	for used := 0; n < len(text) && n < pageLength; n++ {
+		if used += costOf(text[n]); used > pageCost {
+			break
 		}
 	}
-	return at, nil
+	if n == len(text) {
+		return end, nil
+	}
+	if line := bytes.LastIndexByte(text[:n], '\n') + 1; line > 0 && line > n-alignment {
+		return at + int64(line), nil
+	}
+	for cut := n; cut > n-utf8.UTFMax; cut-- {
+		if utf8.RuneStart(text[cut]) {
+			return at + int64(cut), nil
+		}
+	}
+	return at + int64(n), nil
 }
 
 // a pager takes the pieces of an answer and keeps those of one page.
@@ -228,13 +230,24 @@ func (p *pager) add(ends bool, piece ...[]byte) bool {
 
 // cost is how many bytes a text takes in the reply.
 func cost(text []byte) int {
-	n := len(text)
+	n := 0
 	for _, c := range text {
-		if c == '"' || c == '\\' {
-			n++
-		}
+		n += costOf(c)
 	}
 	return n
+}
+
+// costOf is cost of one byte, as [wire.AppendQuote] writes it.
+func costOf(c byte) int {
+	switch {
+	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+		return 2
+	case c < ' ':
+		return len(`\u0000`)
+	case c == 0xe2: // it may begin U+2028 or U+2029, of which the other two bytes count by themselves
+		return len(`\u2028`) - 2
+	}
+	return 1
 }
 
 // told says what a page has of things that are called so.
@@ -271,7 +284,7 @@ func (k *kept) grep(ctx context.Context, pattern string, page int) (string, []by
 	case p.count == 0:
 		return "nothing matches", nil, nil
 	case p.page < page:
-		return "", nil, noPage(int64(p.page))
+		return "", nil, noPage(p.page)
 	}
 	return p.told("matches", more), p.out, nil
 }

@@ -80,7 +80,7 @@ func (k *kept) follow(text string, page int) (string, []byte, error) {
 	case out.page == 0:
 		return "nothing is there", nil, nil
 	case out.page < page:
-		return "", nil, noPage(int64(out.page))
+		return "", nil, noPage(out.page)
 	}
 	return out.told("values", more), out.out, nil
 }

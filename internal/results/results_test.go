@@ -128,6 +128,30 @@ func TestPagesAreWhole(t *testing.T) {
 	}
 }
 
+// A page is bounded as it stands in the reply, whatever of it is escaped there.
+func TestPagesOfEscapes(t *testing.T) {
+	for name, text := range map[string]string{
+		"newlines":           strings.Repeat("\n", 150_000),
+		"quotes":             strings.Repeat(`"\\`, 80_000),
+		"control characters": strings.Repeat("\x01", 150_000),
+		"separators":         strings.Repeat("\u2028", 50_000),
+		"lines of quotes":    strings.Repeat(strings.Repeat(`"`, 300)+"\n", 500),
+		"a JSON text":        `["` + strings.Repeat(`\u0001`, 50_000) + `"]`,
+	} {
+		s := shelf(t)
+		_, id := preview(t, s, content(text), results.Wish{Over: 1000})
+		for _, q := range []results.Query{{}, {Page: 2}, {Lines: "1-200"}, {Grep: "."}, {Grep: "^"}, {Path: "$"}} {
+			told, page, err := s.Page(t.Context(), id, q)
+			if err != nil {
+				continue // one that is not there
+			}
+			if n := len(wire.AppendQuote(nil, told)) + len(wire.AppendQuote(nil, string(page))); n > 7800 {
+				t.Errorf("%s, %+v: got %d bytes of reply, want less than 2,000 tokens", name, q, n)
+			}
+		}
+	}
+}
+
 func content(texts ...string) []byte {
 	out := []byte(`{"content":[`)
 	for i, text := range texts {

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Bounds of a page.
@@ -38,9 +40,12 @@ type Query struct {
 func (s *Shelf) Page(ctx context.Context, id string, q Query) (told string, page []byte, err error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	k, _, err := s.find(id)
+	k, part, err := s.find(id)
 	if err != nil {
 		return "", nil, err
+	}
+	if part != "" {
+		return "", nil, fmt.Errorf("the pages are those of the whole text: give the id without %s; resources/read gives one piece", foreign.NewName("."+part))
 	}
 	q.Page = max(q.Page, 1)
 	switch {

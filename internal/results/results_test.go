@@ -326,6 +326,11 @@ func TestImages(t *testing.T) {
 	if _, err := s.Read(results.Prefix + id + ".9"); err == nil {
 		t.Error("got a piece that is not there")
 	}
+	for _, part := range []string{".1", ".9", ".structured"} {
+		if told, page, err := s.Page(t.Context(), id+part, results.Query{}); err == nil || !strings.Contains(err.Error(), "without "+part) {
+			t.Errorf("%s: got %q, %.100q, %v, want no page", part, told, page, err)
+		}
+	}
 }
 
 // What is odd about a result is no reason to lose it: it is passed on, or kept as it is.

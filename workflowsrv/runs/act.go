@@ -47,8 +47,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		return t.failed(ctx, fmt.Sprintf("there is no toolbox %q for this user", a.Toolbox))
 	}
 	if t.held() {
-		answer := t.answer(stateWaiting, fmt.Sprintf("Another workbench is calling %s for %s. Call workflow_next {\"run\":%q} again in a moment.", toolName(a), t.r.ID, t.r.ID))
-		return &answer, nil
+		return some(t.answer(ctx, stateWaiting, fmt.Sprintf("Another workbench is calling %s for %s. Call workflow_next {\"run\":%q} again in a moment.", toolName(a), t.r.ID, t.r.ID)))
 	}
 	arguments, err := t.arguments(ctx, a)
 	if err != nil {
@@ -68,12 +67,11 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		raw, err := hold(ctx, t.e.opts.Tools, a, arguments, t.e.opts.hold/3, func(ctx context.Context) {
 			_ = t.log.HoldRun(ctx, t.who.Principal, t.r.ID, len(t.r.Events), t.e.opts.hold) // The call goes on all the same.
 		})
+		t.r.Held = time.Time{}
 		var not *NotMadeError
 		if err != nil && !errors.As(err, &not) && !harmless(ctx, t.e.opts.Tools, a) {
 			// Nobody knows what became of it. The intent stays, and a person is asked.
-			t.r.Held = time.Time{}
-			answer, err := t.askPerson(ctx, askUnknown)
-			return &answer, err
+			return some(t.askPerson(ctx, askUnknown))
 		}
 		if done, err := t.returned(ctx, a, raw, err); done || err != nil {
 			return nil, err
@@ -131,12 +129,8 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 
 // failed says that the tool of the step has failed, and how to go on.
 func (t *turn) failed(ctx context.Context, why string) (*Answer, error) {
-	if err := t.flush(ctx, 0); err != nil {
-		return nil, err
-	}
-	a := t.answer(stateFailed, fmt.Sprintf("%s is at the step %q, which calls %s by itself. That failed: %s\n\nRemove the cause, or set a variable with context. "+
-		"Then workflow_next {\"run\":%q,\"step\":%q} calls it again.", t.r.ID, t.next.Step.Title, toolName(t.next.Step.Act), why, t.r.ID, t.ref()))
-	return &a, nil
+	return some(t.answer(ctx, stateFailed, fmt.Sprintf("%s is at the step %q, which calls %s by itself. That failed: %s\n\nRemove the cause, or set a variable with context. "+
+		"Then workflow_next {\"run\":%q,\"step\":%q} calls it again.", t.r.ID, t.next.Step.Title, toolName(t.next.Step.Act), why, t.r.ID, t.ref())))
 }
 
 // wait waits at the step where the run is, as long as one call may. How long was kept when the waiting began.
@@ -153,9 +147,9 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 			began.Hook = secret()
 		}
 		t.note(began)
-		if err := t.flush(ctx, 0); err != nil {
-			return nil, err
-		}
+	}
+	if err := t.flush(ctx, 0); err != nil { // The waiting may take longer than the caller has patience.
+		return nil, err
 	}
 	if a.Webhook {
 		return t.waitHook(ctx, began)
@@ -191,6 +185,5 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 	if a.File == "" {
 		what = "until " + began.Until.Format(time.RFC3339)
 	}
-	answer := t.answer(stateWaiting, fmt.Sprintf("%s waits %s. Call workflow_next {\"run\":%q} again later.", t.r.ID, what, t.r.ID))
-	return &answer, nil
+	return some(t.answer(ctx, stateWaiting, fmt.Sprintf("%s waits %s. Call workflow_next {\"run\":%q} again later.", t.r.ID, what, t.r.ID)))
 }

@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"time"
 
@@ -51,8 +51,12 @@ type loopData struct {
 	Total     *int   `json:"total,omitempty"`
 }
 
-// answer words where the run is. text is for the model; "" means the prompt of the step.
-func (t *turn) answer(state, text string, blocked ...Reason) Answer {
+// answer words where the run is. text is for the model; "" means the prompt of the step. What the answer depends on is
+// kept before: a turn has no other way to an answer, but for the question of askPerson.
+func (t *turn) answer(ctx context.Context, state, text string, blocked ...Reason) (Answer, error) {
+	if err := t.flush(ctx, 0); err != nil {
+		return Answer{}, err
+	}
 	d := data{
 		Run: t.r.ID, Workflow: t.r.Workflow, State: state, IsComplete: t.r.Status == StatusFinished,
 		Missing: t.next.Missing, Blocked: blocked, Warnings: append(t.warnings, t.next.Warnings...), Done: t.r.Done, Event: len(t.r.Events),
@@ -71,19 +75,16 @@ func (t *turn) answer(state, text string, blocked ...Reason) Answer {
 		text += "\n\nNote: " + w
 	}
 	encoded, err := wire.Encode(d)
-	if err != nil {
-		encoded = json.RawMessage(`{}`)
-	}
-	return Answer{Text: text, Data: encoded}
+	return Answer{Text: text, Data: encoded}, err
 }
 
 // over is the answer about a run that has ended.
-func (t *turn) over() Answer {
+func (t *turn) over(ctx context.Context) (Answer, error) {
 	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
 	if t.r.Status != StatusFinished {
 		how := map[Status]string{StatusAbandoned: "was abandoned", StatusExpired: "has expired"}[t.r.Status]
 		text = fmt.Sprintf("%s %s%s. To go on anyway, call workflow_run with action rewind and the event to go back to; the last one is %d.",
 			t.r.ID, how, because(t.r.Events[len(t.r.Events)-1].Text), len(t.r.Events)-1)
 	}
-	return t.answer(string(t.r.Status), text)
+	return t.answer(ctx, string(t.r.Status), text)
 }

@@ -34,6 +34,9 @@ type Answer struct {
 	Question *Question
 }
 
+// some is an answer where there may be none.
+func some(a Answer, err error) (*Answer, error) { return &a, err }
+
 func value(a *Answer) Answer {
 	if a == nil {
 		return Answer{}

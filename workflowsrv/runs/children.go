@@ -37,9 +37,9 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 		t.note(began)
-		if err := t.flush(ctx, 0); err != nil {
-			return nil, err
-		}
+	}
+	if err := t.flush(ctx, 0); err != nil { // No run is begun that this one does not know of.
+		return nil, err
 	}
 	open := 0
 	t.children = nil
@@ -77,9 +77,8 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 		}
 		return nil, nil
 	}
-	a := t.answer(stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, in parallel if you can use other agents, each from its "+
-		"first step to its end:%s\n\nThen call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.ID, t.next.Step.Title, over, len(began.Children), todo.String(), t.r.ID))
-	return &a, nil
+	return some(t.answer(ctx, stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, in parallel if you can use other agents, each from its "+
+		"first step to its end:%s\n\nThen call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.ID, t.next.Step.Title, over, len(began.Children), todo.String(), t.r.ID)))
 }
 
 // child returns a run that this one has begun; one that is not there begins now, also if it was deleted.

@@ -127,7 +127,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 	}
 	defer t.done()
 	if t.r.Status.Over() {
-		return t.over(), nil
+		return t.over(ctx)
 	}
 	if e.opts.Where != nil {
 		if repository, branch := e.opts.Where(); repository != t.r.Repository || branch != t.r.Branch {

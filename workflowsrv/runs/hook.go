@@ -65,9 +65,8 @@ func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 	if name := t.next.Step.Act.Result; name != "" {
 		text += fmt.Sprintf(". Its body becomes the variable %s", name)
 	}
-	answer := t.answer(stateWaiting, fmt.Sprintf("%s. The address works for one request and is a secret: give it only to whoever sends that request. "+
-		"Call workflow_next {\"run\":%q} again later.", text, t.r.ID))
-	return &answer, nil
+	return some(t.answer(ctx, stateWaiting, fmt.Sprintf("%s. The address works for one request and is a secret: give it only to whoever sends that request. "+
+		"Call workflow_next {\"run\":%q} again later.", text, t.r.ID)))
 }
 
 // Hook takes a request that came under a path behind HookPath. It reports whether a run waited for it; who sent it must

@@ -70,16 +70,13 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 
 func abandon(ctx context.Context, t *turn, o Order) (Answer, error) {
 	if t.r.Status.Over() {
-		return t.over(), nil
+		return t.over(ctx)
 	}
 	if err := t.abandonChildren(ctx); err != nil {
 		return Answer{}, err
 	}
 	t.note(Event{Kind: Abandoned, By: t.who.agent(), Text: cut.Short(o.Reason)})
-	if err := t.flush(ctx, 0); err != nil {
-		return Answer{}, err
-	}
-	return t.over(), nil
+	return t.over(ctx)
 }
 
 func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
@@ -88,14 +85,11 @@ func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
 		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
 	}
 	if t.r.Status.Over() {
-		return t.over(), nil
+		return t.over(ctx)
 	}
 	t.note(Event{Kind: Checkpoint, By: t.who.agent(), Text: name})
-	if err := t.flush(ctx, 0); err != nil {
-		return Answer{}, err
-	}
-	return t.answer(stateCheckpoint, fmt.Sprintf("%s has the checkpoint %q, event %d. To come back to it: workflow_run {\"run\":%q,\"action\":\"rewind\",\"name\":%s}.",
-		t.r.ID, name, len(t.r.Events), t.r.ID, quoted(name))), nil
+	return t.answer(ctx, stateCheckpoint, fmt.Sprintf("%s has the checkpoint %q, event %d. To come back to it: workflow_run {\"run\":%q,\"action\":\"rewind\",\"name\":%s}.",
+		t.r.ID, name, len(t.r.Events), t.r.ID, quoted(name)))
 }
 
 // checkpointName is the name in an order, as it is kept.
@@ -139,9 +133,6 @@ func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
 	to, err := t.r.placeOf(o)
 	if err != nil {
 		return Answer{}, err
-	}
-	if t.held() {
-		return Answer{}, &Error{fmt.Sprintf("run %s is calling a tool", t.r.ID), "try again when that has ended"}
 	}
 	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: cut.Short(o.Reason)})
 	if err := t.settle(ctx); err != nil {

@@ -48,7 +48,7 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 	}
 	defer t.done()
 	if t.r.Status.Over() {
-		return t.over(), nil
+		return t.over(ctx)
 	}
 	if s.Code != "" {
 		if err := t.useCode(ctx, s.Code); err != nil {
@@ -203,10 +203,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		blocked := t.at(Blocked)
 		blocked.By, blocked.Reasons = t.who.agent(), r.reasons
 		t.note(blocked)
-		if err := t.flush(ctx, 0); err != nil {
-			return Answer{}, err
-		}
-		return t.answer(stateBlocked, t.refused(r), r.reasons...), nil
+		return t.answer(ctx, stateBlocked, t.refused(r), r.reasons...)
 	}
 	t.note(done)
 	if err := t.settle(ctx); err != nil {

@@ -62,17 +62,11 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 			if !t.r.Status.Over() {
 				t.note(Event{Kind: Finished})
 			}
-			if err := t.flush(ctx, 0); err != nil {
-				return Answer{}, err
-			}
-			return t.over(), nil
+			return t.over(ctx)
 		}
 		if t.next.Step == nil {
-			if err := t.flush(ctx, 0); err != nil {
-				return Answer{}, err
-			}
 			text := strings.Replace(t.next.Prompt, "Then call workflow_next again.", "", 1)
-			return t.answer(stateMissing, fmt.Sprintf("%s: %s\nSend them with workflow_next {\"run\":%q,\"context\":{…}}.", t.r.ID, strings.TrimSpace(text), t.r.ID)), nil
+			return t.answer(ctx, stateMissing, fmt.Sprintf("%s: %s\nSend them with workflow_next {\"run\":%q,\"context\":{…}}.", t.r.ID, strings.TrimSpace(text), t.r.ID))
 		}
 		if why := t.asks(ctx); why != askNothing {
 			return t.askPerson(ctx, why)
@@ -83,10 +77,7 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 			}
 		}
 		if t.next.Step.Act == nil {
-			if err := t.flush(ctx, 0); err != nil {
-				return Answer{}, err
-			}
-			return t.answer(stateStep, ""), nil
+			return t.answer(ctx, stateStep, "")
 		}
 		if a, err := t.act(ctx); a != nil || err != nil {
 			return value(a), err
@@ -115,13 +106,13 @@ func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 		reply, err := t.who.Ask(ctx, q)
 		if err != nil {
 			t.warn("the person could not be asked at this client: %v", err)
-			return t.waiting(why), nil
+			return t.waiting(ctx, why)
 		}
 		return t.replied(ctx, why, reply)
 	case t.who.Asks:
 		return Answer{Question: &q}, nil
 	}
-	return t.waiting(why), nil
+	return t.waiting(ctx, why)
 }
 
 // Asked returns what has become of a question by its State: the same question as long as it waits, and then what the
@@ -142,7 +133,7 @@ func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Rep
 	why := t.asks(ctx)
 	switch {
 	case t.r.Status.Over():
-		return t.over(), asked, nil
+		a, err = t.over(ctx)
 	case why == askNothing || hashOf(t.asked()) != hash:
 		a, err = t.goOn(ctx)
 	case reply != nil:
@@ -167,11 +158,9 @@ func (e *Engine) reply(ctx context.Context, who Caller) (*Answer, error) {
 	}
 	defer t.done()
 	if t.r.Status.Over() {
-		a := t.over()
-		return &a, nil
+		return some(t.over(ctx))
 	}
-	a, err := t.goOn(ctx)
-	return &a, err
+	return some(t.goOn(ctx))
 }
 
 // replied takes what the person replied at the client.
@@ -214,17 +203,14 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		return Answer{}, err
 	}
 	if plain && answer == no && why != askRebase {
-		if err := t.flush(ctx, 0); err != nil {
-			return Answer{}, err
-		}
-		return t.waiting(why), nil
+		return t.waiting(ctx, why)
 	}
 	return t.goOn(ctx)
 }
 
 // dismissed notes that the person gave no answer to a question, which is another one when it is asked again.
 func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
-	a := t.waiting(why)
+	text := t.howToAnswer(why)
 	e := t.about(Dismissed)
 	e.By = t.who.person()
 	t.note(e)
@@ -232,7 +218,7 @@ func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
 		t.warn("the person did not answer about the changed file; the run goes on by its own definition")
 		return t.goOn(ctx)
 	}
-	return a, t.flush(ctx, 0)
+	return t.answer(ctx, statePerson, text)
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
@@ -271,8 +257,13 @@ func (t *turn) decide(why asking, by, answer, reason string) error {
 	return nil
 }
 
-// waiting says that a person has to answer, and how.
-func (t *turn) waiting(why asking) Answer {
+// waiting is the answer where a person has to answer.
+func (t *turn) waiting(ctx context.Context, why asking) (Answer, error) {
+	return t.answer(ctx, statePerson, t.howToAnswer(why))
+}
+
+// howToAnswer says that a person has to answer, and how.
+func (t *turn) howToAnswer(why asking) string {
 	var b strings.Builder
 	at := "about its definition"
 	if t.next.Step != nil && why != askRebase {
@@ -292,7 +283,7 @@ func (t *turn) waiting(why asking) Answer {
 		"  workbench runs answer %s\n"+
 		"or lets workbench runs answer %s --code print a one-time code, and gives you the code: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
 		"Then call workflow_next {\"run\":%q}.", t.r.ID, at, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
-	return t.answer(statePerson, b.String())
+	return b.String()
 }
 
 // useCode takes a one-time code for what the person has answered with it.

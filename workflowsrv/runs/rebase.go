@@ -16,7 +16,7 @@ import (
 func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	switch {
 	case t.r.Status.Over():
-		return t.over(), nil
+		return t.over(ctx)
 	case t.gone != nil:
 		return Answer{}, &Error{fmt.Sprintf("run %s cannot use the present definition of %s: %v", t.r.ID, t.r.Workflow, t.gone), "call workflow_next to go on with the one that it has"}
 	case t.now == nil:

@@ -70,8 +70,8 @@ func (t *turn) note(e Event) {
 
 // adopt has the run go by another definition.
 func adopt(t *turn, w *definition.Workflow, by string) {
-	t.w, t.now, t.gone, t.warnings, t.pinned = w, nil, nil, nil, w.Pinned
-	t.note(Event{Kind: Rebased, By: by, Digest: store.Digest(w.Pinned)})
+	t.w, t.now, t.gone, t.warnings, t.pinned, t.r.Digest = w, nil, nil, nil, w.Pinned, store.Digest(w.Pinned)
+	t.note(Event{Kind: Rebased, By: by, Digest: t.r.Digest})
 }
 
 // settle finds where the run is.
@@ -83,10 +83,14 @@ func (t *turn) settle(ctx context.Context) error {
 	return err
 }
 
-// flush keeps what was noted. hold is how long the turn will be at work on the run.
+// flush keeps what was noted. hold is how long the turn will be at work on the run. While another process calls a tool
+// for the run, nothing is kept: the result of that call could not be any more.
 func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	if len(t.pending) == 0 {
 		return nil
+	}
+	if time.Now().Before(t.r.Held) {
+		return &Error{fmt.Sprintf("another workbench is calling a tool for run %s, and nothing of this call was stored", t.r.ID), "try again when that has ended"}
 	}
 	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: t.pinned}
 	for _, event := range t.pending {
@@ -113,11 +117,8 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	if err != nil {
 		return err
 	}
-	t.pending, t.r.Updated = nil, now()
+	t.pending, t.pinned, t.r.Updated = nil, nil, now()
 	t.e.moved(t.who.Principal, t.r.ID, false)
-	if t.pinned != nil {
-		t.r.Digest, t.pinned = store.Digest(t.pinned), nil
-	}
 	t.r.Held = time.Now().Add(hold)
 	return nil
 }

@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,6 +81,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 
 // returned keeps what came of a call, and reports whether the step is done.
 func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMessage, err error) (bool, error) {
+	ctx = context.WithoutCancel(ctx)
 	result, failure := resultOf(raw)
 	if err != nil {
 		failure = err.Error()
@@ -88,17 +89,7 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	event := t.at(Returned)
 	event.Tool, event.Result, event.Text = toolName(a), result, failure
 	if failure == "" && a.Expect != nil {
-		name := a.Result
-		if name == "" {
-			name = "result"
-		}
-		var v any
-		d := json.NewDecoder(bytes.NewReader(result))
-		d.UseNumber()
-		if err := d.Decode(&v); err != nil {
-			return false, err
-		}
-		holds, err := a.Expect.Holds(t.scope(ctx).With(map[string]any{name: v}))
+		holds, err := a.Expect.Holds(t.scope(ctx).With(decode(variable(cmp.Or(a.Result, "result"), result))))
 		if !holds || err != nil {
 			event.Text = "the result is not what the step expects"
 		}
@@ -106,7 +97,6 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	if failure = event.Text; failure == "" && a.Result != "" {
 		event.Result = nil // It becomes a variable, which the next event has.
 	}
-	ctx = context.WithoutCancel(ctx)
 	done := t.at(Done)
 	t.note(event)
 	if failure != "" {
@@ -114,17 +104,22 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	}
 	done.By, done.State = byWorkbench, t.next.State
 	if a.Result != "" {
-		text, err := wire.Encode(map[string]json.RawMessage{a.Result: result})
-		if err != nil {
-			return false, err
-		}
-		done.Context = text
+		done.Context = variable(a.Result, result)
 	}
 	t.note(done)
-	if err := t.settle(ctx); err != nil {
-		return false, err
-	}
+	t.settle(ctx)
 	return true, t.flush(ctx, 0)
+}
+
+// variable is the context of an event that sets one.
+func variable(name string, value json.RawMessage) json.RawMessage {
+	return wire.MustEncode(map[string]json.RawMessage{name: value})
+}
+
+// stays says why the run does not go on from where it is, and what can be done.
+func (t *turn) stays(ctx context.Context, why error) (Answer, error) {
+	return t.answer(ctx, stateFailed, fmt.Sprintf("%s does not go on: %v\n\nWhat was done is stored. Remove the cause, or set a variable otherwise with "+
+		"workflow_next {\"run\":%q,\"context\":{…}}, or go back with workflow_run and the action rewind. Then call workflow_next {\"run\":%q}.", t.r.ID, why, t.r.ID, t.r.ID))
 }
 
 // failed says that the tool of the step has failed, and how to go on.
@@ -176,7 +171,8 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 		done := t.at(Done)
 		done.By, done.State = byWorkbench, t.next.State
 		t.note(done)
-		return nil, t.settle(ctx)
+		t.settle(ctx)
+		return nil, nil
 	}
 	if t.late() {
 		return nil, nil // A person is asked.

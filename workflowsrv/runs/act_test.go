@@ -332,3 +332,67 @@ func TestAgreedToTheCall(t *testing.T) {
 	a, err = e.Next(t.Context(), asking, runs.Step{Run: run, Context: json.RawMessage(`{"path":"/etc"}`)})
 	at(t, a, err, "step end")
 }
+
+// What a tool, a request or a person has brought is kept also where the next step cannot use it: the answer says why the
+// run does not go on, and it goes on when the variable is set otherwise. A person's answer that a loop counts by is a
+// number.
+func TestFactIsKept(t *testing.T) {
+	const text = `{"id":"facts","name":"n","description":"d","version":"1.0.0","steps":[{"id":"bring","title":"Bring","result":"files",%s},` +
+		`{"id":"all","type":"loop","title":"All","loop":{"type":"forEach","items":"files","maxIterations":9},"body":[{"id":"each","title":"Each","prompt":"p {{currentItem}}"}]}]}`
+	who := runs.Caller{Principal: "alice"}
+	for name, tt := range map[string]struct {
+		step, state string
+		bring       func(e *runs.Engine, a runs.Answer, run string) error
+	}{
+		"tool": {`"type":"tool","tool":"box/server/tool"`, "failed", func(*runs.Engine, runs.Answer, string) error { return nil }},
+		"request": {`"type":"wait","webhook":true`, "waiting bring", func(e *runs.Engine, a runs.Answer, run string) error {
+			_, err := e.Hook(t.Context(), hookOf(t, a.Text), []byte("a.txt"))
+			return err
+		}},
+		"person": {`"type":"ask","prompt":"Which?"`, "person bring", func(e *runs.Engine, a runs.Answer, run string) error {
+			_, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "a.txt", How: "test"})
+			return err
+		}},
+		"code": {`"type":"ask","prompt":"Which?"`, "person bring", func(e *runs.Engine, a runs.Answer, run string) error {
+			code, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "a.txt", How: "test", Code: true})
+			if err == nil {
+				_, err = e.Next(t.Context(), who, runs.Step{Run: run, Code: code})
+			}
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &desk{results: []string{`{"content":[{"type":"text","text":"a.txt"}]}`}}
+			opts := runs.Options{Find: finder(t, fmt.Sprintf(text, tt.step)), Tools: d, Memory: runs.NewMemory(), Gateway: "https://g"}.Patient(time.Nanosecond)
+			a, err := runs.NewEngine(opts).Start(t.Context(), who, "facts", "", nil)
+			run := at(t, a, err, tt.state).Run
+			if err := tt.bring(runs.NewEngine(opts), a, run); err != nil {
+				t.Fatal(err)
+			}
+			e := runs.NewEngine(opts)
+			a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+			if d := at(t, a, err, "failed"); d.Done != 1 || !strings.Contains(a.Text, `the variable "files" must be an array, got a string: "a.txt"`) {
+				t.Errorf("got %s and %d steps done, want why the loop does not begin", a.Text, d.Done)
+			}
+			if _, err := e.Next(t.Context(), who, runs.Step{Run: run, Context: json.RawMessage(`{"files":3}`)}); err == nil || !strings.Contains(err.Error(), "got a number") {
+				t.Errorf("got %v, want what is wrong with the variable", err)
+			}
+			a, err = e.Next(t.Context(), who, runs.Step{Run: run, Context: json.RawMessage(`{"files":["a.txt"]}`)})
+			at(t, a, err, "step each")
+		})
+	}
+	e := runs.NewEngine(runs.Options{Find: finder(t, `{"id":"facts","name":"n","description":"d","version":"1.0.0","steps":[{"id":"bring","type":"ask","title":"Bring","prompt":"How often?","result":"times"},`+
+		`{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":"times","maxIterations":9},"body":[{"id":"each","title":"Each","prompt":"p"}]}]}`)})
+	a, err := e.Start(t.Context(), who, "facts", "", nil)
+	run := at(t, a, err, "person bring").Run
+	for _, answer := range []string{"often", "null", `"3"`, ""} {
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test"}); err == nil || !strings.Contains(err.Error(), "is a number") {
+			t.Errorf("%q: got %v, want that a number is wanted", answer, err)
+		}
+	}
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: " 3 ", How: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	at(t, a, err, "step each")
+}

@@ -17,7 +17,7 @@ const (
 	statePerson  = "person"  // a person has to answer
 	stateWaiting = "waiting" // for a time, a file or a request
 	stateRuns    = "runs"    // that this one has begun are to be done first
-	stateFailed  = "failed"  // the tool of the step
+	stateFailed  = "failed"  // the tool of the step, or the search for the next one
 
 	stateCheckpoint = "checkpoint" // the place has a name now
 )

@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,9 +69,9 @@ func (why asking) form(act *definition.Act) []byte {
 }
 
 // fits returns an answer as it is meant, or says what there is to choose from.
-func (why asking) fits(act *definition.Act, answer string) (string, error) {
+func (s *standing) fits(why asking, answer string) (string, error) {
 	answer = strings.TrimSpace(answer)
-	list := why.choices(act)
+	list := why.choices(s.deed())
 	if why.plain() {
 		switch strings.ToLower(answer) {
 		case "", "y":
@@ -78,6 +79,10 @@ func (why asking) fits(act *definition.Act, answer string) (string, error) {
 		case "n":
 			answer = no
 		}
+	}
+	var number *float64
+	if why == askAnswer && s.counts() && (json.Unmarshal([]byte(answer), &number) != nil || number == nil) {
+		return "", &Error{fmt.Sprintf("the answer to this question is a number, not %q", cut.Short(answer)), "say one"}
 	}
 	if len(list) == 0 && answer != "" {
 		return answer, nil
@@ -91,6 +96,16 @@ func (why asking) fits(act *definition.Act, answer string) (string, error) {
 		return "", &Error{"the answer is empty", "say something"}
 	}
 	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), cut.Short(answer)), "say one of them"}
+}
+
+// counts reports whether a loop goes by the answer to the question of the step, which must be a number then.
+func (s *standing) counts() bool {
+	for step := range s.w.All() {
+		if step.Loop != nil && step.Loop.CountVar != "" && step.Loop.CountVar == s.next.Step.Act.Result {
+			return true
+		}
+	}
+	return false
 }
 
 // question is what the person is asked about the step where the run is.

@@ -37,7 +37,8 @@ func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 		if err := t.r.read(kept, events); err != nil {
 			return false, err
 		}
-		return true, t.settle(ctx)
+		t.settle(ctx)
+		return true, nil
 	}
 	patience := time.NewTimer(t.e.opts.patience)
 	defer patience.Stop()
@@ -120,18 +121,10 @@ func (e *Engine) hooked(ctx context.Context, principal, id, given string, body [
 	done := t.at(Done)
 	done.By, done.State = byHook, t.next.State
 	if act.Result != "" {
-		text, err := wire.Encode(map[string]json.RawMessage{act.Result: bodyValue(body)})
-		if err != nil {
-			return false, err
-		}
-		if done.Context, err = t.changes(text); err != nil {
-			return false, err
-		}
+		done.Context = variable(act.Result, bodyValue(body))
 	}
 	t.note(done)
-	if err := t.settle(ctx); err != nil {
-		return false, err
-	}
+	t.settle(ctx)
 	return true, t.flush(ctx, 0)
 }
 

@@ -16,7 +16,7 @@ func (t *turn) learn(ctx context.Context, text json.RawMessage) error {
 		return err
 	}
 	t.note(Event{Kind: Noted, By: t.who.agent(), Context: changed})
-	return t.settle(ctx)
+	return t.follow(ctx)
 }
 
 // changes returns those of the variables that are other than what is kept; nil if none is.

@@ -135,9 +135,7 @@ func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
 		return Answer{}, err
 	}
 	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: cut.Short(o.Reason)})
-	if err := t.settle(ctx); err != nil {
-		return Answer{}, err
-	}
+	t.settle(ctx)
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
 		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + a.Text

@@ -206,7 +206,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		return t.answer(ctx, stateBlocked, t.refused(r), r.reasons...)
 	}
 	t.note(done)
-	if err := t.settle(ctx); err != nil {
+	if err := t.follow(ctx); err != nil {
 		return Answer{}, err
 	}
 	return t.goOn(ctx)

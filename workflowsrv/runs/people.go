@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -57,6 +56,9 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 	for {
 		if _, ok := t.r.proposed(); ok {
 			return t.askPerson(ctx, askRebase)
+		}
+		if t.stuck != nil {
+			return t.stays(ctx, t.stuck)
 		}
 		if t.next.IsComplete {
 			if !t.r.Status.Over() {
@@ -191,7 +193,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 			answer = yes
 		}
 	}
-	answer, err := why.fits(t.deed(), answer)
+	answer, err := t.fits(why, answer)
 	if err != nil {
 		t.warn("%v", err)
 		return t.dismissed(ctx, why)
@@ -199,9 +201,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 	if err := t.decide(why, t.who.person(), answer, form.Reason); err != nil {
 		return Answer{}, err
 	}
-	if err := t.settle(ctx); err != nil {
-		return Answer{}, err
-	}
+	t.settle(ctx)
 	if plain && answer == no && why != askRebase {
 		return t.waiting(ctx, why)
 	}
@@ -244,9 +244,11 @@ func (t *turn) decide(why asking, by, answer, reason string) error {
 	case why == askAnswer:
 		done.Output = answer
 		if name := t.next.Step.Act.Result; name != "" {
-			if text, err := wire.Encode(map[string]string{name: answer}); err == nil {
-				done.Context = text
+			value := json.RawMessage(answer)
+			if !t.counts() || !json.Valid(value) {
+				value = json.RawMessage(quoted(answer))
 			}
+			done.Context = variable(name, value)
 		}
 	case why == askUnknown && answer == wasMade, why == askLate && answer == yes:
 		done.Notes = "a person said so"
@@ -317,7 +319,8 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	if err := t.decide(why, byPerson+"code", coded.Answer, coded.Text); err != nil {
 		return err
 	}
-	return t.settle(ctx)
+	t.settle(ctx)
+	return nil
 }
 
 // hashCode is what is kept of a code.
@@ -385,7 +388,7 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 	if o.Question != "" && o.Question != t.seen(ctx, why) {
 		return "", &Error{"the run asks something else by now: " + t.question(ctx, why), "answer that"}
 	}
-	answer, err := why.fits(t.deed(), o.Answer)
+	answer, err := t.fits(why, o.Answer)
 	if err != nil {
 		return "", err
 	}
@@ -393,9 +396,7 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 		if err := t.decide(why, byPerson+o.How, answer, o.Reason); err != nil {
 			return "", err
 		}
-		if err := t.settle(ctx); err != nil {
-			return "", err
-		}
+		t.settle(ctx)
 		if t.next.IsComplete {
 			t.note(Event{Kind: Finished})
 		}

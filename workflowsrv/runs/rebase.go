@@ -45,8 +45,6 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 		t.note(Event{Kind: Asked, Step: rebaseStep, Digest: t.e.digest(present), Definition: present.Pinned, Hash: store.NewID(), Text: t.workflow() +
 			" is to go on by a changed file, which asks less than the one it goes by:\n- " + strings.Join(less, "\n- ") + "\nShall it?"})
 	}
-	if err := t.settle(ctx); err != nil {
-		return Answer{}, err
-	}
+	t.settle(ctx)
 	return t.goOn(ctx)
 }

@@ -38,7 +38,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 		started.Repository, started.Branch = e.opts.Where()
 	}
 	t.note(started)
-	if err := t.settle(ctx); err != nil {
+	if err := t.follow(ctx); err != nil {
 		return Answer{}, err
 	}
 	first, err := wire.Encode(t.r.Events[0])

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // A turn is one call that concerns a run.
@@ -23,6 +24,7 @@ type turn struct {
 	pinned  []byte            // a definition that the run goes by from now on, and that is not yet kept
 	pending []Event           // added to r, and not yet kept
 
+	stuck    error // why it is not known at which step r is
 	warnings []string
 	children []childData // of the step where r is
 	joined   string      // what is told of them in place of the prompt
@@ -51,7 +53,8 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 	if t.now != nil || t.gone != nil {
 		t.warn("%s", e.Drift(r))
 	}
-	return t, t.settle(ctx)
+	t.settle(ctx)
+	return t, nil
 }
 
 func (t *turn) warn(format string, args ...any) {
@@ -74,13 +77,19 @@ func adopt(t *turn, w *definition.Workflow, by string) {
 	t.note(Event{Kind: Rebased, By: by, Digest: t.r.Digest})
 }
 
-// settle finds where the run is.
-func (t *turn) settle(ctx context.Context) error {
-	err := t.locate(ctx)
-	if err == nil {
-		t.children, t.joined = nil, ""
+// settle finds where the run is after what has happened, which is kept whatever follows from it: why no next step is
+// found becomes part of the answer.
+func (t *turn) settle(ctx context.Context) {
+	t.children, t.joined = nil, ""
+	if t.stuck = t.locate(context.WithoutCancel(ctx)); t.stuck != nil {
+		t.next, t.args, t.r.Step = stepping.Answer{}, nil, ""
 	}
-	return err
+}
+
+// follow is settle for what the agent says, who can say it otherwise: the error means that nothing of it is to be kept.
+func (t *turn) follow(ctx context.Context) error {
+	t.settle(ctx)
+	return t.stuck
 }
 
 // flush keeps what was noted. hold is how long the turn will be at work on the run. While another process calls a tool

@@ -396,3 +396,44 @@ func TestFactIsKept(t *testing.T) {
 	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
 	at(t, a, err, "step each")
 }
+
+// What is put into the arguments of a tool and handed to other runs is the whole value with all its digits, or an error;
+// only a prompt leaves out what is long.
+func TestHandedOnWhole(t *testing.T) {
+	const text = `{"id":"hands","name":"n","description":"d","version":"1.0.0","steps":[{"id":"call","type":"tool","title":"Call","tool":"box/server/tool",` +
+		`"arguments":{"text":"Report: {{report}}","whole":"{{report}}","next":"{{big + 1}}","back":"{{big-1}} {{half + 1}}"}},` +
+		`{"id":"both","type":"parallel","title":"Both","parallelDelegations":[{"workflowId":"part","args":{"side":"<{{report}}>"},"contextMapping":{"report":"report"}}],"synthesis":{"prompt":"p"}}]}`
+	who := runs.Caller{Principal: "alice"}
+	for size, want := range map[int]string{5000: "runs both", 600 << 10: "failed both", 5 << 20: "failed call"} {
+		d := &desk{results: []string{`{"content":[]}`}}
+		report, hands := strings.Repeat("r", min(size, 600<<10)), text
+		if size > len(report) { // more than one call may have, of one variable
+			hands = strings.Replace(text, `"whole":"{{report}}"`, `"whole":[`+strings.Repeat(`"{{report}}",`, 9)+`1]`, 1)
+		}
+		e := runs.NewEngine(runs.Options{Find: finder(t, hands, part), Tools: d})
+		a, err := e.Start(t.Context(), who, "hands", "", json.RawMessage(`{"big":9007199254740993,"half":0.5,"report":"`+report+`"}`))
+		told := at(t, a, err, want)
+		if want == "failed call" {
+			if len(d.calls) > 0 || !strings.Contains(a.Text, "have more than 4194304 bytes") {
+				t.Errorf("got %s and %d calls, want why there is none", a.Text, len(d.calls))
+			}
+			continue
+		}
+		if call := `box/server/tool {"back":"9007199254740992 1.5","next":9007199254740994,"text":"Report: ` + report + `","whole":"` + report + `"}`; d.calls[0] != call {
+			t.Errorf("got %.200s, want %.200s", d.calls[0], call)
+		}
+		if want == "failed both" {
+			if !strings.Contains(a.Text, "the context for the workflow part has 1228") {
+				t.Errorf("got %s, want why no run began", a.Text)
+			}
+			continue
+		}
+		r, err := e.Read(t.Context(), "alice", told.Runs[0].Run)
+		if has := `{"report":"` + report + `","side":"<` + report + `>"}`; err != nil || string(r.Events[0].Context) != has {
+			t.Errorf("got %.100s and %v, want %.100s", r.Events[0].Context, err, has)
+		}
+		if a, err = e.Next(t.Context(), who, runs.Step{Run: r.ID}); !strings.Contains(a.Text, "Do {{side}}.") {
+			t.Errorf("got %.200s and %v, want the prompt without what is long", a.Text, err)
+		}
+	}
+}

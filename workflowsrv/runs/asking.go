@@ -118,11 +118,7 @@ func (s *standing) question(ctx context.Context, why asking) string {
 	args := foreign.NewText(string(s.args))
 	switch why {
 	case askAnswer:
-		text, _, unknown := stepping.Fill(act.Question, s.scope(ctx))
-		if unknown != "" {
-			text = act.Question
-		}
-		return text
+		return stepping.Fill(act.Question, s.scope(ctx))
 	case askUnknown:
 		e := s.r.intents[s.gate()]
 		now := ""

@@ -33,8 +33,11 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 		}
 		began = t.at(Intended)
 		var err error
-		if began.Children, err = t.wanted(ctx, t.e.opts.Find); err != nil || len(began.Children) == 0 {
-			return nil, err
+		if began.Children, err = t.wanted(ctx, t.e.opts.Find); err != nil {
+			return some(t.stays(ctx, err))
+		}
+		if len(began.Children) == 0 {
+			return nil, nil
 		}
 		t.note(began)
 	}
@@ -164,13 +167,25 @@ func (s *standing) wanted(ctx context.Context, find func(id string) (*definition
 		if _, err := find(d.WorkflowID); err != nil || len(list) == maxChildren {
 			return nil, nil
 		}
-		variables, err := wire.Encode(stepping.Handed(d, scope))
+		handed, err := stepping.Handed(d, scope)
 		if err != nil {
 			return nil, err
 		}
-		goal, _, unknown := stepping.Fill(d.Goal, scope)
-		if unknown != "" {
+		variables, err := wire.Encode(handed)
+		if err != nil {
+			return nil, err
+		}
+		if len(variables) > maxContext {
+			return nil, tooMuch("the context for the workflow "+d.WorkflowID, len(variables), maxContext)
+		}
+		goal, _, err := stepping.FillData(d.Goal, scope)
+		switch {
+		case errors.As(err, new(stepping.UnknownError)):
 			goal = d.Goal
+		case err != nil:
+			return nil, fmt.Errorf("the goal for the workflow %s: %w", d.WorkflowID, err)
+		case len(goal) > maxGoal:
+			return nil, tooMuch("the goal for the workflow "+d.WorkflowID, len(goal), maxGoal)
 		}
 		c := Child{Run: newID(), Workflow: d.WorkflowID, Goal: goal, Context: variables}
 		if len(d.AllowedTools) > 0 {

@@ -189,7 +189,7 @@ func (s *standing) late() bool {
 // there reports whether the file that the step waits for is there.
 func (s *standing) there() bool {
 	path := s.next.Step.Act.File
-	if text, _, unknown := stepping.Fill(path, s.scope(context.Background())); unknown == "" {
+	if text, _, err := stepping.FillData(path, s.scope(context.Background())); err == nil {
 		path = text
 	}
 	if !filepath.IsAbs(path) {
@@ -207,19 +207,26 @@ func (s *standing) arguments(ctx context.Context, a *definition.Act) (json.RawMe
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	filled, err := fillIn(v, s.scope(ctx))
+	filled, err := fillIn(v, s.scope(ctx), new(maxArguments))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the arguments: %w", err)
 	}
 	return wire.Encode(filled)
 }
 
-func fillIn(v any, scope *criteria.Scope) (any, error) {
+// maxArguments is how many bytes of texts and variables are put into the arguments of one call.
+const maxArguments = 4 << 20
+
+// fillIn puts the variables into the texts of v. left is how many bytes that may have.
+func fillIn(v any, scope *criteria.Scope, left *int) (any, error) {
 	switch v := v.(type) {
 	case string:
-		text, bare, unknown := stepping.Fill(v, scope)
-		if unknown != "" {
-			return nil, fmt.Errorf("the arguments need the variable %q, which is not set", unknown)
+		text, bare, err := stepping.FillData(v, scope)
+		if err != nil {
+			return nil, err
+		}
+		if *left -= len(text); *left < 0 {
+			return nil, fmt.Errorf("the variables in them have more than %d bytes", maxArguments)
 		}
 		if bare != nil {
 			return bare, nil
@@ -229,7 +236,7 @@ func fillIn(v any, scope *criteria.Scope) (any, error) {
 		list := make([]any, len(v))
 		for i := range v {
 			var err error
-			if list[i], err = fillIn(v[i], scope); err != nil {
+			if list[i], err = fillIn(v[i], scope, left); err != nil {
 				return nil, err
 			}
 		}
@@ -238,7 +245,7 @@ func fillIn(v any, scope *criteria.Scope) (any, error) {
 		object := make(map[string]any, len(v))
 		for name, member := range v {
 			var err error
-			if object[name], err = fillIn(member, scope); err != nil {
+			if object[name], err = fillIn(member, scope, left); err != nil {
 				return nil, err
 			}
 		}

@@ -1,7 +1,9 @@
 package stepping
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -15,23 +17,23 @@ func (k *walker) prompt(c *choice) (string, error) {
 	var b strings.Builder
 	s := c.step
 	if s.AgentRole != "" {
-		b.WriteString("## Agent Role Instructions\n" + fill(s.AgentRole, c.scope) + "\n\n")
+		b.WriteString("## Agent Role Instructions\n" + Fill(s.AgentRole, c.scope) + "\n\n")
 	}
 	if len(s.Guidance) > 0 {
-		b.WriteString("## Step Guidance\n- " + fill(strings.Join(s.Guidance, "\n- "), c.scope) + "\n\n")
+		b.WriteString("## Step Guidance\n- " + Fill(strings.Join(s.Guidance, "\n- "), c.scope) + "\n\n")
 	}
 	text, err := body(s, k, c)
 	if err != nil {
 		return "", err
 	}
-	b.WriteString(fill(text, c.scope))
+	b.WriteString(Fill(text, c.scope))
 	for _, f := range s.Fragments {
 		applies, err := k.holds(s, f.When, c.scope)
 		if err != nil {
 			return "", err
 		}
 		if applies {
-			b.WriteString("\n\n" + fill(f.Text, c.scope))
+			b.WriteString("\n\n" + Fill(f.Text, c.scope))
 		}
 	}
 	k.duties(&b, c)
@@ -80,7 +82,7 @@ func (k *walker) parallel(c *choice) (string, error) {
 		if d.Goal != "" {
 			b.WriteString(": " + d.Goal)
 		}
-		if variables := Handed(d, c.scope); len(variables) > 0 {
+		if variables, _ := handed(d, c.scope, maxValue, maxFilled); len(variables) > 0 {
 			b.WriteString("\n  context: " + asText(variables))
 		}
 		if len(d.AllowedTools) > 0 {
@@ -99,21 +101,34 @@ func (k *walker) parallel(c *choice) (string, error) {
 	return b.String(), nil
 }
 
-// Handed are the variables with which a workflow begins that is run beside.
-func Handed(d definition.Delegation, scope *criteria.Scope) map[string]any {
-	variables := map[string]any{}
+// Handed are the variables with which a workflow begins that is run beside. The error is an [ErrLarge].
+func Handed(d definition.Delegation, scope *criteria.Scope) (map[string]any, error) {
+	variables, whole := handed(d, scope, maxData, maxData)
+	if !whole {
+		return nil, fmt.Errorf("the context for the workflow %s: %w", d.WorkflowID, ErrLarge)
+	}
+	return variables, nil
+}
+
+// handed is Handed with values that have at most so many bytes each, and in a text together. whole says that no other
+// was left out.
+func handed(d definition.Delegation, scope *criteria.Scope, each, all int) (variables map[string]any, whole bool) {
+	variables, whole = map[string]any{}, true
 	for _, a := range d.Args {
 		variables[a.Name] = a.Value
 		if text, ok := a.Value.(string); ok {
-			variables[a.Name] = fill(text, scope)
+			filled, ok := fillIn(text, scope, each, all)
+			variables[a.Name], whole = filled, whole && ok
 		}
 	}
 	for _, m := range d.Mapping {
-		if v := scope.Value(m.From); v != nil && len(asText(v)) <= maxValue {
+		if v := scope.Value(m.From); v != nil && len(asText(v)) <= each {
 			variables[m.To] = v
+		} else if v != nil {
+			whole = false
 		}
 	}
-	return variables
+	return variables, whole
 }
 
 // duties says what the step owes beside its text.
@@ -272,29 +287,51 @@ const (
 	maxFilled = 64 << 10
 )
 
-// Fill puts the values of context variables in place of {{name}} in a text, as in prompts. bare is the value where the
-// text is nothing but {{name}}, and unknown the first that names no variable.
-func Fill(text string, scope *criteria.Scope) (filled string, bare any, unknown string) {
+// maxData is how many bytes of values are put into one text that is handed on as data.
+const maxData = 1 << 20
+
+// ErrLarge says that the values for one text are larger than what is handed on.
+var ErrLarge = fmt.Errorf("the variables in it have more than %d bytes", maxData)
+
+// UnknownError is the name of no variable.
+type UnknownError string
+
+func (e UnknownError) Error() string { return fmt.Sprintf("the variable %q is not set", string(e)) }
+
+// Fill puts the values of context variables in place of {{name}} in a text that somebody reads, as in prompts.
+func Fill(text string, scope *criteria.Scope) string {
+	filled, _ := fillIn(text, scope, maxValue, maxFilled)
+	return filled
+}
+
+// FillData is Fill for a text that is handed on as data: every value is in it, whole. bare is the value where the text
+// is nothing but {{name}}. The error is an [UnknownError] or [ErrLarge].
+func FillData(text string, scope *criteria.Scope) (filled string, bare any, err error) {
 	for _, name := range placeholders(text) {
 		v, ok := lookUp(name, scope)
 		if !ok {
-			return "", nil, name
+			return "", nil, UnknownError(name)
 		}
 		if strings.TrimSpace(text) == text && strings.HasPrefix(text, "{{") && strings.Index(text, "}}") == len(text)-2 {
 			bare = v
 		}
 	}
-	return fill(text, scope), bare, ""
+	filled, whole := fillIn(text, scope, maxData, maxData)
+	if !whole {
+		return "", nil, ErrLarge
+	}
+	return filled, bare, nil
 }
 
-// fill puts the values of context variables in place of {{name}}, {{name.field}} and {{name + 1}}. What names no
-// variable, or a long one, stays as it is.
-func fill(text string, scope *criteria.Scope) string {
+// fillIn puts the values of context variables in place of {{name}}, {{name.field}} and {{name + 1}}. What names no
+// variable stays as it is; so does a value of more than each bytes, or behind all bytes of them, which is not whole.
+func fillIn(text string, scope *criteria.Scope, each, all int) (result string, whole bool) {
 	if !strings.Contains(text, "{{") {
-		return text
+		return text, true
 	}
 	var b strings.Builder
 	filled := 0
+	whole = true
 	for {
 		before, rest, ok := strings.Cut(text, "{{")
 		inner, after, closed := strings.Cut(rest, "}}")
@@ -303,15 +340,19 @@ func fill(text string, scope *criteria.Scope) string {
 			if ok {
 				b.WriteString("{{" + rest)
 			}
-			return b.String()
+			return b.String(), whole
 		}
-		insert, ok := "", false
-		if v, found := lookUp(strings.TrimSpace(inner), scope); found && filled < maxFilled {
-			insert = value(v)
-			ok = len(insert) <= maxValue
-		}
-		if !ok {
-			insert = "{{" + inner + "}}"
+		insert := "{{" + inner + "}}"
+		if v, found := lookUp(strings.TrimSpace(inner), scope); found {
+			text := ""
+			if filled < all {
+				text = value(v)
+			}
+			if filled < all && len(text) <= each {
+				insert = text
+			} else {
+				whole = false
+			}
 		}
 		filled += len(insert)
 		b.WriteString(insert)
@@ -351,6 +392,9 @@ func lookUp(name string, scope *criteria.Scope) (any, bool) {
 		}
 		if op == "-" {
 			summand = -summand
+		}
+		if whole, ok := new(big.Int).SetString(asText(v), 10); ok { // A float would lose digits.
+			return json.Number(whole.Add(whole, big.NewInt(int64(summand))).String()), true
 		}
 		return number + float64(summand), true
 	}

@@ -478,3 +478,31 @@ func TestVariablesLate(t *testing.T) {
 	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "collect", Notes: "all", Context: json.RawMessage(`{"breaking":false}`)})
 	at(t, a, err, "step warn")
 }
+
+// A call that is sent twice counts once, also if it names no step and brings only artifacts.
+func TestSentTwice(t *testing.T) {
+	const text = `{"id":"twice","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"},` +
+		`{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":3,"maxIterations":3},"body":[{"id":"each","title":"Each","prompt":"p"}]}]}`
+	opts := runs.Options{Find: finder(t, text), Memory: runs.NewMemory()}
+	who := runs.Caller{Principal: "alice"}
+	a, err := runs.NewEngine(opts).Start(t.Context(), who, "twice", "", nil)
+	run := at(t, a, err, "step one").Run
+	call := func(step, number, want string) told {
+		t.Helper()
+		s := runs.Step{Run: run, ID: step, Artifacts: []json.RawMessage{json.RawMessage(`{ "kind": "k", "number": ` + number + ` }`)}}
+		a, err := runs.NewEngine(opts).Next(t.Context(), who, s) // which knows the run as it is kept
+		return at(t, a, err, want)
+	}
+	call("", "1", "step two")
+	if d := call("", "1", "step two"); d.Done != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "stored already") {
+		t.Errorf("got %d steps done and %q, want one, and to be told", d.Done, d.Warnings)
+	}
+	call("", "2", "step each")
+	call("each", "3", "step each")
+	if d := call("each", "3", "step each"); d.Done != 3 || d.Loop.Iteration != 2 {
+		t.Errorf("got %d steps done and pass %d, want three and the second", d.Done, d.Loop.Iteration)
+	}
+	if d := call("each", "4", "step each"); d.Done != 4 {
+		t.Errorf("got %d steps done, want four", d.Done)
+	}
+}

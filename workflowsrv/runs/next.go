@@ -1,17 +1,18 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -30,8 +31,14 @@ type Step struct {
 }
 
 // says reports whether anything is said of a step.
-func (s Step) says() bool {
-	return s.ID != "" || s.Output != "" || s.Notes != "" || len(s.Artifacts) > 0
+func (s Step) says() bool { return s.ID != "" || s.brings() }
+
+// brings reports whether the call has what came of a step.
+func (s Step) brings() bool { return s.Output != "" || s.Notes != "" || len(s.Artifacts) > 0 }
+
+// sameJSON reports whether two texts are the same JSON but for the spaces, which are not kept.
+func sameJSON(a, b json.RawMessage) bool {
+	return bytes.Equal(a, b) || bytes.Equal(wire.MustEncode(a), wire.MustEncode(b))
 }
 
 // Next takes what an agent has done, and says what is next.
@@ -102,10 +109,10 @@ func (t *turn) repeated(s Step) (bool, error) {
 		pass, _ = strconv.Atoi(number) // 0 is none, like what is no number
 	}
 	last := t.r.last
-	same := last.Step != "" && last.Output == s.Output && last.Notes == s.Notes && reflect.DeepEqual(last.Artifacts, s.Artifacts)
+	same := last.Step != "" && s.brings() && last.Output == s.Output && last.Notes == s.Notes && slices.EqualFunc(last.Artifacts, s.Artifacts, sameJSON)
 	here := t.next.Step
 	switch {
-	case s.ID == "" && same && s.Output+s.Notes != "":
+	case s.ID == "" && same:
 		t.warn("this was stored already, as the result of the step %s", last.Step)
 		return true, nil
 	case s.ID == "":
@@ -115,7 +122,7 @@ func (t *turn) repeated(s Step) (bool, error) {
 		return true, nil
 	case here != nil && here.ID == id && (pass == 0 || gate(id, pass) == t.gate()):
 		// In a loop the same step comes again; the same words about it are the last pass told twice.
-		if pass == 0 && last.Step == id && same && s.Output+s.Notes != "" && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
+		if pass == 0 && last.Step == id && same && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
 			t.warn("this was stored already, as the result of the step %s in pass %d; say something of pass %d", id, last.Pass, t.next.Loop.Iteration)
 			return true, nil
 		}

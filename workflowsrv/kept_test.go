@@ -196,7 +196,7 @@ func TestRun(t *testing.T) {
 	if a = c.call("workflow_next", map[string]any{"run": run}); a.data.State != "person" || !strings.Contains(a.text, "not on a Friday") {
 		t.Errorf("got %+v, want what the person said", a)
 	}
-	code, err := engine.Say(t.Context(), "default_user", runs.Opinion{Run: run, How: "terminal", Code: true})
+	code, err := engine.Say(t.Context(), "default_user", runs.Opinion{Run: run, Answer: "yes", How: "terminal", Code: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestRunTask(t *testing.T) {
 		switch tt.reply {
 		case "elsewhere":
 			run, _, _ := strings.Cut(strings.TrimPrefix(id, `"taskId":"`), "/")
-			if _, err := server.Runs().Say(t.Context(), "default_user", runs.Opinion{Run: run, How: "test"}); err != nil {
+			if _, err := server.Runs().Say(t.Context(), "default_user", runs.Opinion{Run: run, Answer: "yes", How: "test"}); err != nil {
 				t.Fatal(err)
 			}
 		case "tasks/cancel":

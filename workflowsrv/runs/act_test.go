@@ -158,6 +158,11 @@ func TestUnsoughtCalls(t *testing.T) {
 	who := runs.Caller{Principal: "alice", Client: "c"}
 	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
 	run := at(t, a, err, "person count").Run
+	for _, answer := range []string{"", "  ", "go on"} {
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test"}); err == nil || !strings.Contains(err.Error(), "one of yes, no") {
+			t.Errorf("%q: got %v, want that it is no answer", answer, err)
+		}
+	}
 	if len(d.calls) > 0 {
 		t.Errorf("got %q, want no call before a person agrees", d.calls)
 	}

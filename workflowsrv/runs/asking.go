@@ -74,7 +74,7 @@ func (s *standing) fits(why asking, answer string) (string, error) {
 	list := why.choices(s.deed())
 	if why.plain() {
 		switch strings.ToLower(answer) {
-		case "", "y":
+		case "y":
 			answer = yes
 		case "n":
 			answer = no

@@ -121,7 +121,7 @@ func TestAgreedOnce(t *testing.T) {
 	}
 	agree := func(run string) {
 		t.Helper()
-		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, How: "test"}); err != nil {
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -332,7 +332,7 @@ func hashCode(run, at, code string) string {
 // An Opinion is what a person says of a run that waits.
 type Opinion struct {
 	Run    string
-	Answer string // "" agrees
+	Answer string
 	Reason string
 	How    string // such as terminal
 	// Question is the State of the question that the person has seen: if the run asks another one meanwhile, the

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -96,21 +95,13 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,
 			From: t.r.ID, Depth: t.r.Events[0].Depth + 1, Repository: t.r.Repository, Branch: t.r.Branch}
 		fresh.add(started)
-		first, err := wire.Encode(started)
-		if err != nil {
-			return nil, err
-		}
-		fresh.Bytes = len(first)
-		head, err := wire.Encode(fresh.Head)
-		if err != nil {
-			return nil, err
-		}
-		err = t.log.StartRun(context.WithoutCancel(ctx), t.who.Principal, store.Run{ID: c.Run, Workflow: entry.ID, Head: head}, entry.Pinned, json.RawMessage(first))
+		s := t.e.standing(fresh, entry.Workflow)
+		_ = s.locate(ctx) // What keeps it from going on is told there.
+		err = t.e.begin(ctx, t.log, t.who.Principal, fresh, entry.Pinned)
 		var stale *store.StaleError
 		if err != nil && !errors.As(err, &stale) { // Another call may have begun it at the same time.
 			return nil, err
 		}
-		t.e.moved(t.who.Principal, c.Run, true)
 		kept, events, err = t.log.Run(ctx, t.who.Principal, c.Run, 0)
 		if err != nil {
 			return nil, err

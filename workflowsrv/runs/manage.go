@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
-	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // An Order changes a run otherwise than by a step.
@@ -151,14 +148,6 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 	}
 	upto := &Run{Events: t.r.Events[:to:to]}
 	fresh := &Run{ID: newID(), Workflow: t.r.Workflow, Head: Head{Name: t.r.Name}, place: newPlace()}
-	var events []json.RawMessage
-	add := func(e Event) error {
-		fresh.add(e)
-		text, err := wire.Encode(e)
-		fresh.Bytes += len(text)
-		events = append(events, text)
-		return err
-	}
 	line, done := upto.Line(), map[string]bool{}
 	for _, i := range line {
 		if e := upto.Events[i]; e.Kind == Done {
@@ -175,9 +164,7 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 				continue // A person answers for each run, which waits, calls tools and begins runs by itself.
 			}
 		}
-		if err := add(e); err != nil {
-			return Answer{}, err
-		}
+		fresh.add(e)
 	}
 	forked := Event{Kind: Forked, By: t.who.agent(), From: t.r.ID, To: to, At: now()}
 	for _, e := range t.r.Events {
@@ -186,22 +173,17 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 		}
 		forked.Called = append(forked.Called, e.Called...)
 	}
-	if err := add(forked); err != nil {
-		return Answer{}, err
-	}
+	fresh.add(forked)
 	fresh.Status = StatusOpen
-	head, err := wire.Encode(fresh.Head)
-	if err != nil {
-		return Answer{}, err
-	}
 	definition, err := t.log.Definition(ctx, t.r.Digest)
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := t.log.StartRun(context.WithoutCancel(ctx), t.who.Principal, store.Run{ID: fresh.ID, Workflow: fresh.Workflow, Head: head}, definition, events...); err != nil {
+	s := t.e.standing(fresh, t.w)
+	_ = s.locate(ctx) // What keeps it from going on is told then.
+	if err := t.e.begin(ctx, t.log, t.who.Principal, fresh, definition); err != nil {
 		return Answer{}, err
 	}
-	t.e.moved(t.who.Principal, fresh.ID, true)
 	f, err := t.e.open(ctx, t.who, fresh.ID)
 	if err != nil {
 		return Answer{}, err

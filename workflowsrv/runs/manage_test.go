@@ -506,3 +506,60 @@ func TestSentTwice(t *testing.T) {
 		t.Errorf("got %d steps done, want four", d.Done)
 	}
 }
+
+// The status of a run in lists says whether a person is asked where the run is, whichever way it came there, and the
+// step is there from the first event.
+func TestStatus(t *testing.T) {
+	const text = `{"id":"sure","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"Set 'risky'."},` +
+		`{"id":"two","title":"Two","prompt":"p","requireConfirmation":{"var":"risky","equals":true}}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text, parent, part)})
+	who := runs.Caller{Principal: "alice"}
+	status := func(run string) string {
+		t.Helper()
+		list, err := e.List(t.Context(), "alice", 100)
+		for _, f := range list {
+			if f.ID == run {
+				return string(f.Head.Status) + " " + f.Head.Step
+			}
+		}
+		t.Fatalf("got %v and %v, want %s among them", list, err, run)
+		return ""
+	}
+	want := func(a runs.Answer, err error, state, listed string) told {
+		t.Helper()
+		d := at(t, a, err, state)
+		if got := status(d.Run); got != listed {
+			t.Errorf("got %s in the list, want %s", got, listed)
+		}
+		return d
+	}
+	asked := func() told {
+		t.Helper()
+		a, err := e.Start(t.Context(), who, "sure", "", nil)
+		run := want(a, err, "step one", "open one").Run
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "one", Notes: "n", Context: json.RawMessage(`{"risky":true}`)})
+		return want(a, err, "person two", "person two")
+	}
+	d := asked()
+	a, err := e.Next(t.Context(), who, runs.Step{Run: d.Run, Context: json.RawMessage(`{"risky":false}`)})
+	want(a, err, "step two", "open two")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run, Context: json.RawMessage(`{"risky":true}`)})
+	want(a, err, "person two", "person two")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: d.Run, Action: "abandon"})
+	want(a, err, "abandoned", "abandoned two")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: d.Run, Action: "rewind", To: d.Event})
+	want(a, err, "person two", "person two")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: d.Run, Action: "checkpoint"})
+	want(a, err, "checkpoint two", "person two")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: d.Run, Action: "fork", To: 1})
+	want(a, err, "step one", "open one")
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: d.Run, Answer: "yes", How: "test"}); err != nil || status(d.Run) != "open two" {
+		t.Errorf("got %s and %v, want that nobody is asked any more", status(d.Run), err)
+	}
+	a, err = e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"it"}`))
+	for _, child := range want(a, err, "runs both", "open both").Runs {
+		if got := status(child.Run); got != "open work" {
+			t.Errorf("got %s in the list, want open work", got)
+		}
+	}
+}

@@ -41,20 +41,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 	if err := t.follow(ctx); err != nil {
 		return Answer{}, err
 	}
-	first, err := wire.Encode(t.r.Events[0])
-	if err != nil {
+	if err := e.begin(ctx, log, who.Principal, fresh, entry.Pinned); err != nil {
 		return Answer{}, err
 	}
-	t.r.Bytes = len(first)
-	head, err := wire.Encode(t.r.Head)
-	if err != nil {
-		return Answer{}, err
-	}
-	kept := store.Run{ID: t.r.ID, Workflow: entry.ID, Head: head}
-	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.Pinned, first); err != nil {
-		return Answer{}, err
-	}
-	e.moved(who.Principal, kept.ID, true)
 	if t.r, err = e.take(ctx, log, who.Principal, t.r.ID); err != nil {
 		return Answer{}, err
 	}
@@ -65,4 +54,28 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 		a.Text = rules(t.w, a.Text) + a.Text
 	}
 	return a, err
+}
+
+// begin keeps a run that is not kept yet.
+func (e *Engine) begin(ctx context.Context, log Log, principal string, r *Run, definition []byte) error {
+	r.Bytes = 0
+	var events []json.RawMessage
+	for _, event := range r.Events {
+		text, err := wire.Encode(event)
+		if err != nil {
+			return err
+		}
+		r.Bytes += len(text)
+		events = append(events, text)
+	}
+	head, err := wire.Encode(r.Head)
+	if err != nil {
+		return err
+	}
+	kept := store.Run{ID: r.ID, Workflow: r.Workflow, Head: head}
+	if err := log.StartRun(context.WithoutCancel(ctx), principal, kept, definition, events...); err != nil {
+		return err
+	}
+	e.moved(principal, r.ID, true)
+	return nil
 }

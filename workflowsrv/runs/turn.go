@@ -113,6 +113,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	if t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents {
 		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, which is the limit", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
 	}
+	t.attend(ctx, hold > 0)
 	var err error
 	if change.Head, err = wire.Encode(t.r.Head); err != nil {
 		return err
@@ -130,6 +131,18 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	t.e.moved(t.who.Principal, t.r.ID, false)
 	t.r.Held = time.Now().Add(hold)
 	return nil
+}
+
+// attend has the status say whether a person is asked where the run is, whichever way it came there.
+func (t *turn) attend(ctx context.Context, calling bool) {
+	if t.r.Status.Over() || t.r.Status == StatusOpen && len(t.r.asked) == 0 {
+		return
+	}
+	if calling || t.asks(ctx) == askNothing {
+		t.r.Status = StatusOpen
+	} else if _, ok := t.asked(); ok {
+		t.r.Status = StatusPerson
+	}
 }
 
 // overtaken says who has gone on with the run meanwhile.

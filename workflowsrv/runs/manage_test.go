@@ -369,6 +369,28 @@ func TestRebaseAsksLess(t *testing.T) {
 	if want := "asked by workbench; refused by agent:c; answered by person:test; asked by workbench; coded by person:test; answered by person:code; rebased by person:code; "; kinds != want {
 		t.Errorf("got %q, want %q", kinds, want)
 	}
+	// A question about a file that is not there any more is withdrawn: it was put back, or has changed again.
+	for _, again := range []string{text, swap(`"title":"Publish","prompt":"p"`, `"title":"Publish","prompt":"q"`)} {
+		for _, rebase := range []bool{false, true} {
+			find := finder(t, text)
+			e := runs.NewEngine(runs.Options{Find: func(id string) (*definition.Entry, error) { return find(id) }})
+			a, err := e.Start(t.Context(), who, "gated", "goal", nil)
+			run := at(t, a, err, "step one").Run
+			find = finder(t, open)
+			at(t, order(e, runs.Order{Run: run, Action: "rebase"}), nil, "person one")
+			find = finder(t, again)
+			if rebase {
+				at(t, order(e, runs.Order{Run: run, Action: "rebase"}), nil, "step one")
+			}
+			a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "one", Notes: "done"})
+			if at(t, a, err, "person publish"); strings.Contains(a.Text, "asks less") {
+				t.Errorf("got %s, want the step's own question", a.Text)
+			}
+			if q, _, err := e.Pending(t.Context(), "alice", run); err != nil || strings.Contains(q.Message, "asks less") {
+				t.Errorf("got %q and %v, want the step's own question", q.Message, err)
+			}
+		}
+	}
 	// Who goes back before the question has withdrawn it.
 	e, run = begin(open)
 	asked = order(e, runs.Order{Run: run, Action: "rebase"})

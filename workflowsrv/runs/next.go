@@ -158,6 +158,7 @@ func (r *Run) wasDone(id string) bool {
 // take keeps what an agent says of the step where the run is, if that will do.
 func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 	here := t.next.Step
+	t.withdraw()
 	if _, asked := t.r.proposed(); here == nil && !asked {
 		if err := t.learn(ctx, s.Context); err != nil {
 			return Answer{}, err

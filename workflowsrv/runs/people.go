@@ -53,6 +53,7 @@ func (t *turn) asks(ctx context.Context) asking {
 
 // goOn carries the run on until it is somebody else's turn, and keeps what was noted.
 func (t *turn) goOn(ctx context.Context) (Answer, error) {
+	t.withdraw()
 	for {
 		if _, ok := t.r.proposed(); ok {
 			return t.askPerson(ctx, askRebase)

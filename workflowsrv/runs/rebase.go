@@ -14,20 +14,20 @@ import (
 // person has to agree if that definition asks less: who may write its file must not take gates out of a run that is
 // under way.
 func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
-	switch {
-	case t.r.Status.Over():
+	if t.r.Status.Over() {
 		return t.over(ctx)
+	}
+	withdrawn := t.withdraw()
+	_, asked := t.r.proposed()
+	switch {
 	case t.gone != nil:
 		return Answer{}, &Error{fmt.Sprintf("run %s cannot use the present definition of %s: %v", t.r.ID, t.r.Workflow, t.gone), "call workflow_next to go on with the one that it has"}
+	case asked, t.now == nil && withdrawn:
+		return t.goOn(ctx)
 	case t.now == nil:
 		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
 	}
 	present := t.now.Workflow
-	if p, ok := t.r.proposed(); ok && p.Digest == t.e.digest(present) {
-		return t.goOn(ctx)
-	} else if ok {
-		t.note(Event{Kind: Dismissed, Step: rebaseStep, Text: "the file has changed again"})
-	}
 	trial := t.standing
 	trial.w = present
 	if err := trial.locate(ctx); err != nil {
@@ -47,4 +47,15 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	}
 	t.settle(ctx)
 	return t.goOn(ctx)
+}
+
+// withdraw takes the question back that a person is asked about a definition, if that is not the present one any more,
+// and reports whether it did.
+func (t *turn) withdraw() bool {
+	p, ok := t.r.proposed()
+	if !ok || t.gone != nil || t.now != nil && t.e.digest(t.now.Workflow) == p.Digest {
+		return false
+	}
+	t.note(Event{Kind: Dismissed, Step: rebaseStep, Text: "the file has changed again"})
+	return true
 }

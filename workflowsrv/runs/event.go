@@ -61,7 +61,7 @@ type Event struct {
 	Output    string            `json:"output,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
 	Artifacts []json.RawMessage `json:"artifacts,omitempty"`
-	// State is the place in the loops after Step, as the stateless API has it.
+	// State is the place in the loops after Step, or from which a rebased run goes on, as the stateless API has it.
 	State string `json:"state,omitempty"`
 
 	Reasons []Reason `json:"reasons,omitempty"`

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // An Order changes a run otherwise than by a step.
@@ -132,7 +134,9 @@ func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
 		return Answer{}, err
 	}
 	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: cut.Short(o.Reason)})
-	t.settle(ctx)
+	if err := t.follow(ctx); errors.As(err, new(*stepping.StateError)) {
+		return Answer{}, err // No variable would help there.
+	}
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
 		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + a.Text

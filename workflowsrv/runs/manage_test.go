@@ -585,3 +585,51 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// What is done stays done where the file changes, also a loop that is gone from it; only a run that is in that loop
+// cannot go on.
+func TestRebaseBehindLoop(t *testing.T) {
+	const loop = `{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":2,"maxIterations":2},"body":[{"id":"each","title":"Each","prompt":"p","notesOptional":true}]},`
+	const text = `{"id":"behind","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},` + loop + `{"id":"end","title":"End","prompt":"p"%s}]}`
+	who := runs.Caller{Principal: "alice"}
+	for name, last := range map[string]string{"alone": "", "with a person": `,"requireConfirmation":true`} {
+		t.Run(name, func(t *testing.T) {
+			find := finder(t, fmt.Sprintf(text, last))
+			opts := runs.Options{Find: func(id string) (*definition.Entry, error) { return find(id) }, Memory: runs.NewMemory()}
+			next := func(run, step string) (runs.Answer, error) {
+				return runs.NewEngine(opts).Next(t.Context(), who, runs.Step{Run: run, ID: step, Notes: step})
+			}
+			var all []string
+			for range 2 {
+				a, err := runs.NewEngine(opts).Start(t.Context(), who, "behind", "", nil)
+				run := at(t, a, err, "step one").Run
+				a, err = next(run, "one")
+				at(t, a, err, "step each")
+				a, err = next(run, "each#1")
+				at(t, a, err, "step each")
+				all = append(all, run)
+			}
+			a, err := next(all[0], "each#2")
+			read1(t, a, err)
+			find = finder(t, strings.Replace(fmt.Sprintf(text, ""), loop, "", 1))
+			a, err = runs.NewEngine(opts).Manage(t.Context(), who, runs.Order{Run: all[0], Action: "rebase"})
+			if read1(t, a, err).State == "person" {
+				if _, err := runs.NewEngine(opts).Say(t.Context(), "alice", runs.Opinion{Run: all[0], Answer: "yes", How: "test"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, err = next(all[0], "")
+			if d := at(t, a, err, "step end"); d.Done != 3 {
+				t.Errorf("got %d steps done, want three", d.Done)
+			}
+			if a, err := runs.NewEngine(opts).Manage(t.Context(), who, runs.Order{Run: all[0], Action: "rewind", To: 3}); err == nil || !strings.Contains(err.Error(), `no loop "all"`) {
+				t.Errorf("got %s and %v, want no way back into the loop", a.Text, err)
+			}
+			a, err = next(all[0], "end")
+			at(t, a, err, "finished")
+			if a, err := runs.NewEngine(opts).Manage(t.Context(), who, runs.Order{Run: all[1], Action: "rebase"}); err == nil || !strings.Contains(err.Error(), "in a loop that is different") {
+				t.Errorf("got %s and %v, want that the run is in the loop", a.Text, err)
+			}
+		})
+	}
+}

@@ -199,7 +199,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		t.warn("%v", err)
 		return t.dismissed(ctx, why)
 	}
-	if err := t.decide(why, t.who.person(), answer, form.Reason); err != nil {
+	if err := t.decide(ctx, why, t.who.person(), answer, form.Reason); err != nil {
 		return Answer{}, err
 	}
 	t.settle(ctx)
@@ -223,7 +223,7 @@ func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
-func (t *turn) decide(why asking, by, answer, reason string) error {
+func (t *turn) decide(ctx context.Context, why asking, by, answer, reason string) error {
 	e := t.about(Answered)
 	e.By, e.Answer, e.Text = by, answer, strings.TrimSpace(reason)
 	if p, ok := t.r.proposed(); ok {
@@ -234,7 +234,8 @@ func (t *turn) decide(why asking, by, answer, reason string) error {
 		}
 		w, err := t.e.parser.ParsePinned(t.r.Workflow, p.Definition)
 		if err == nil {
-			adopt(t, w, by)
+			state, _ := t.tryOut(ctx, w) // What is stuck is told when the run goes on.
+			adopt(t, w, by, state)
 		}
 		return err
 	}
@@ -317,7 +318,7 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 		}
 		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-t.r.wrong[at]), "ask the person for it"}
 	}
-	if err := t.decide(why, byPerson+"code", coded.Answer, coded.Text); err != nil {
+	if err := t.decide(ctx, why, byPerson+"code", coded.Answer, coded.Text); err != nil {
 		return err
 	}
 	t.settle(ctx)
@@ -394,7 +395,7 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 		return "", err
 	}
 	if !o.Code {
-		if err := t.decide(why, byPerson+o.How, answer, o.Reason); err != nil {
+		if err := t.decide(ctx, why, byPerson+o.How, answer, o.Reason); err != nil {
 			return "", err
 		}
 		t.settle(ctx)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
@@ -28,9 +29,8 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
 	}
 	present := t.now.Workflow
-	trial := t.standing
-	trial.w = present
-	if err := trial.locate(ctx); err != nil {
+	state, err := t.tryOut(ctx, present)
+	if err != nil {
 		var state *stepping.StateError
 		if errors.As(err, &state) {
 			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
@@ -40,13 +40,27 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	}
 	less := asksLess(t.w, present, t.r.completed)
 	if len(less) == 0 {
-		adopt(t, present, t.who.agent())
+		adopt(t, present, t.who.agent(), state)
 	} else {
 		t.note(Event{Kind: Asked, Step: rebaseStep, Digest: t.e.digest(present), Definition: present.Pinned, Hash: store.NewID(), Text: t.workflow() +
 			" is to go on by a changed file, which asks less than the one it goes by:\n- " + strings.Join(less, "\n- ") + "\nShall it?"})
 	}
 	t.settle(ctx)
 	return t.goOn(ctx)
+}
+
+// tryOut finds where the run would be by another definition, and gives the place in the loops by which it is there: that
+// of the last step, or, where the definition has not the loop of that any more, the place behind the loop, if the run
+// is there.
+func (t *turn) tryOut(ctx context.Context, w *definition.Workflow) (state string, err error) {
+	r, trial := *t.r, t.standing
+	trial.r, trial.w = &r, w
+	err = trial.locate(ctx)
+	if errors.As(err, new(*stepping.StateError)) && t.next.Step != nil && t.next.Loop == nil {
+		r.state = t.next.State
+		err = trial.locate(ctx)
+	}
+	return r.state, err
 }
 
 // withdraw takes the question back that a person is asked about a definition, if that is not the present one any more,

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -185,6 +186,8 @@ func (p *place) apply(e Event) {
 		delete(p.intents, at)
 		delete(p.failures, at)
 		delete(p.asked, at)
+	case Rebased:
+		p.state = cmp.Or(e.State, p.state)
 	case Asked:
 		p.asked[at] = e
 	case Dismissed:

@@ -71,10 +71,10 @@ func (t *turn) note(e Event) {
 	t.r.add(e)
 }
 
-// adopt has the run go by another definition.
-func adopt(t *turn, w *definition.Workflow, by string) {
+// adopt has the run go by another definition, from a place in its loops.
+func adopt(t *turn, w *definition.Workflow, by, state string) {
 	t.w, t.now, t.gone, t.warnings, t.pinned, t.r.Digest = w, nil, nil, nil, w.Pinned, store.Digest(w.Pinned)
-	t.note(Event{Kind: Rebased, By: by, Digest: t.r.Digest})
+	t.note(Event{Kind: Rebased, By: by, Digest: t.r.Digest, State: state})
 }
 
 // settle finds where the run is after what has happened, which is kept whatever follows from it: why no next step is

@@ -114,12 +114,13 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 	return Open(kept, events)
 }
 
-// abandonChildren gives up the runs that the step has begun, with the run itself.
+// abandonChildren gives up the runs that this one has begun, with the run itself: also those of branches that were left.
 func (t *turn) abandonChildren(ctx context.Context) error {
-	if t.next.Step == nil {
-		return nil
+	var children []Child
+	for _, e := range t.r.Events {
+		children = append(children, e.Children...)
 	}
-	for _, c := range t.r.children[t.gate()].Children {
+	for _, c := range children {
 		child, err := t.e.open(ctx, t.who, c.Run)
 		var none *Error
 		if errors.As(err, &none) {
@@ -127,7 +128,7 @@ func (t *turn) abandonChildren(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		if !child.r.Status.Over() {
+		if !child.r.Status.Over() && child.r.Events[0].From == t.r.ID { // A fork has those of the first run in its events.
 			if err := child.abandonChildren(ctx); err != nil {
 				return err
 			}

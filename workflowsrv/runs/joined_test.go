@@ -136,6 +136,33 @@ func TestChildren(t *testing.T) {
 	at(t, a, err, "abandoned")
 	a, err = e.Next(t.Context(), who, runs.Step{Run: first[1].Run})
 	at(t, a, err, "abandoned")
+
+	// So are those of a branch that was left, and the fork of a run leaves alone what the run has begun.
+	a, err = e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"it"}`))
+	run = at(t, a, err, "runs both").Run
+	first = children()
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rewind", To: 1})
+	at(t, a, err, "runs both")
+	second := children()
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "abandon"})
+	at(t, a, err, "abandoned")
+	for _, child := range append(first, second...) {
+		a, err = e.Next(t.Context(), who, runs.Step{Run: child.Run})
+		at(t, a, err, "abandoned")
+	}
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rewind", To: 4})
+	at(t, a, err, "step both")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "both", Notes: "n"})
+	at(t, a, err, "step end")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "fork"})
+	forked := at(t, a, err, "step end").Run
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: second[0].Run, Action: "rewind", To: 1})
+	at(t, a, err, "step work")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: forked, Action: "abandon"})
+	at(t, a, err, "abandoned")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: second[0].Run})
+	at(t, a, err, "step work")
+
 	a, err = e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"nothing"}`))
 	if at(t, a, err, "step both"); !strings.Contains(a.Text, "Run these workflows") {
 		t.Errorf("got %s, want the agent to see to it", a.Text)

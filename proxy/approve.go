@@ -155,7 +155,7 @@ func (as *approvals) question(f *flight, w *approval.Waiting) *ask {
 			as.register.Answer(w.ID, chosen(m.Raw, m.Result, "decision", "run"))
 		}
 	}}
-	as.asks.question(f.out, k, "elicitation/create", questionParams(w))
+	_ = as.asks.question(f.out, k, nil, "elicitation/create", questionParams(w))
 	return k
 }
 

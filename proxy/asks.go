@@ -41,10 +41,26 @@ func (as *asks) enter(k *ask) {
 	as.open[k.id] = k
 }
 
-// question puts a question of ours, or one that a server asked in a result, to a legacy client.
-func (as *asks) question(out Outlet, k *ask, method string, params []byte) {
+// question puts a question that a server asked in a result, or, with nil for the server, one of ours to a legacy client.
+// One of ours never fails.
+func (as *asks) question(out Outlet, k *ask, from *toolbox.Server, method string, params []byte) error {
 	as.enter(k)
-	out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
+	m := new(wire.Message)
+	err := wire.Scan(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params), m)
+	if err == nil && from != nil {
+		m, err = attributed(from, m)
+	}
+	if err != nil {
+		as.forget(k)
+		return unpassed(from, err)
+	}
+	out.Message(m.Raw)
+	return nil
+}
+
+// unpassed words that a client is not asked what a server wants to know.
+func unpassed(srv *toolbox.Server, err error) error {
+	return fmt.Errorf("the question of server %q cannot be passed on: %v", srv.Name, err)
 }
 
 // find gives the ask of an id, nil if there is none.
@@ -124,10 +140,15 @@ func (as *asks) progress(m *wire.Message) {
 // put registers a server's request and appends it as the client is to get it to msg; nil if the server may ask nothing
 // more.
 func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *request) []byte {
+	m, err := attributed(a.Server, m)
+	if err != nil {
+		a.Refuse(wire.CodeInvalidRequest, err.Error())
+		return nil
+	}
 	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
 	tracked := err == nil && token.Present()
 	if tracked && !a.Hold(token.End-token.Start) {
-		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
+		a.Refuse(wire.CodeInternal, manyAsks)
 		return nil
 	}
 	k := &ask{of: a, carrier: carrier, answer: func(m *wire.Message) { a.Reply(m.Raw, m.ID) }}
@@ -152,10 +173,24 @@ func (k *ask) withdrawal(reason string) []byte {
 // maxHeld is how many requests of servers wait for a call that can carry them.
 const maxHeld = 16
 
-// held is a request of a server, kept until a call can carry it.
+// held is a request of a server, kept until a call can carry it. It is made by hold.
 type held struct {
 	ask *toolbox.Ask
-	raw []byte
+	raw []byte // as a modern client is to be asked
+}
+
+// hold keeps a request of a server; false says that it was refused.
+func hold(a *toolbox.Ask, m *wire.Message) (h held, ok bool) {
+	m, err := attributed(a.Server, m)
+	switch {
+	case err != nil:
+		a.Refuse(wire.CodeInvalidRequest, err.Error())
+	case !a.Hold(len(m.Raw)):
+		a.Refuse(wire.CodeInternal, manyAsks)
+	default:
+		return held{a, bytes.Clone(m.Raw)}, true
+	}
+	return held{}, false
 }
 
 // waiting are the requests of servers that no call of a modern client can carry yet.
@@ -165,13 +200,13 @@ type waiting struct {
 }
 
 // add keeps a request; it reports false if that is too much.
-func (w *waiting) add(a *toolbox.Ask, m *wire.Message) bool {
+func (w *waiting) add(h held) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.held) == maxHeld || !a.Hold(len(m.Raw)) {
+	if len(w.held) == maxHeld {
 		return false
 	}
-	w.held = append(w.held, held{a, bytes.Clone(m.Raw)})
+	w.held = append(w.held, h)
 	return true
 }
 

@@ -24,6 +24,7 @@ func TestFaultG16_WhoAsks(t *testing.T) {
 		{"another's name", `{"method":"elicitation/create","params":{"_meta":{"workbench/server":"dev/bank"},"message":"Server \"bank\" asks"}}`,
 			`{` + by + `},"message":"Server \"s\" of toolbox \"dev\" asks: Server \"bank\" asks"}`},
 		{"roots", `{"method":"roots/list"}`, `"method":"roots/list"}`},
+		{"roots in another's name", `{"method":"roots/list","params":{"_meta":{"x":1,"workbench/server":"dev/bank"}}}`, `{"x":1,"workbench/server":"dev/s"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := connect(t, newFront(t, readConfig(t, oneServer), ""))
@@ -67,6 +68,34 @@ func TestFaultG16_WhoAsks(t *testing.T) {
 		}
 		l.call(modern, "3", "tools/call", `"name":"dev__s__result","arguments":{"result":{"resultType":"input_required","inputRequests":{},"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"A"}}}}}`, "")
 		if got := l.reply("3"); strings.Contains(got, "inputRequests\":{") || !strings.Contains(got, "cannot be passed on") {
+			t.Errorf("got %s, want an error", got)
+		}
+	})
+	t.Run("in a result of a legacy server", func(t *testing.T) {
+		l := connect(t, newFront(t, readConfig(t, oneServer), ""))
+		modern := way{client: "modern"}
+		l.call(modern, "1", "tools/list", "", "")
+		l.reply("1")
+		l.call(modern, "2", "tools/call", `"name":"dev__s__result","arguments":{"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"A"}}}}}`, "")
+		if got, want := l.reply("2"), `"params":{`+by+`},"message":"Server \"s\" of toolbox \"dev\" asks: A"}`; !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+	t.Run("in an error", func(t *testing.T) {
+		l := connect(t, newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","args":["tools=refuse"]`, 1)), ""))
+		l.initialize("2025-11-25", "{}")
+		l.call(way{}, "1", "tools/list", "", "")
+		l.reply("1")
+		visit := func(id, pages string) string {
+			l.call(way{}, id, "tools/call", `"name":"dev__s__refuse","arguments":{"result":{"code":-32042,"message":"m","data":{"elicitations":`+pages+`}}}`, "")
+			return l.reply(id)
+		}
+		page := `{"mode":"url","url":"https://x","elicitationId":"e","message":"Log in"}`
+		want := `{` + by + `},"mode":"url","url":"https://x","elicitationId":"e","message":"Server \"s\" of toolbox \"dev\" asks: Log in"}`
+		if got := visit("2", "["+page+","+page+"]"); strings.Count(got, want) != 2 {
+			t.Errorf("got %s, want twice %s", got, want)
+		}
+		if got := visit("3", `[{"message":"a","message":"b"}]`); !strings.Contains(got, "cannot be passed on") {
 			t.Errorf("got %s, want an error", got)
 		}
 	})

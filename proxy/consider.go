@@ -52,7 +52,7 @@ func (co *considering) ask(context.Context) {
 			co.begin(func(context.Context) { _ = co.trust(u) }) // which is in the log
 		}
 	}}
-	co.asks.question(co.line, k, "elicitation/create", considerParams(u))
+	_ = co.asks.question(co.line, k, nil, "elicitation/create", considerParams(u))
 }
 
 // askIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -123,7 +122,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	}
 	if c.terms.AsksInResults() {
 		for _, h := range f.by.waiting.take(srv) {
-			f.park(h.ask, h.raw)
+			f.park(h)
 		}
 	}
 }
@@ -188,12 +187,12 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	if m.Kind == wire.Result {
 		m = f.noteTask(m)
-		if f.serverEra().AsksInResults() {
-			srv := f.server.Load()
-			if m, err = nameInputs(srv, m); err != nil {
-				f.fail(fmt.Errorf("the question of server %q cannot be passed on: %v", srv.Name, err))
-				return
-			}
+	}
+	if m.Kind == wire.Failure || f.terms.AsksInResults() { // else what is asked in a result is put in questions
+		srv := f.server.Load()
+		if m, err = attributed(srv, m); err != nil {
+			f.fail(unpassed(srv, err))
+			return
 		}
 	}
 	if m.Kind == wire.Result {

@@ -90,7 +90,10 @@ func (f *flight) ask(m *wire.Message) bool {
 	}
 	for i, q := range questions {
 		k := &ask{carrier: &f.request, answer: func(m *wire.Message) { r.answer(i, m) }}
-		f.by.asks.question(f.out, k, q.method, q.params)
+		if err := f.by.asks.question(f.out, k, f.server.Load(), q.method, q.params); err != nil {
+			f.fail(err)
+			return true
+		}
 	}
 	return true
 }

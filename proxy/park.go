@@ -37,14 +37,9 @@ type parked struct {
 }
 
 // park answers the client with what the server asks for.
-func (f *flight) park(a *toolbox.Ask, raw []byte) {
-	var m wire.Message
-	if err := wire.Scan(raw, &m); err != nil {
-		a.Refuse(wire.CodeInvalidRequest, "the request cannot be read")
-		return
-	}
-	if method := string(m.Bytes(m.Method)); !f.terms.can(method) {
-		a.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
+func (f *flight) park(h held) {
+	if method := methodOf(h.raw); !f.terms.can(method) {
+		h.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
 		return
 	}
 	p := f.parked.Load()
@@ -54,7 +49,7 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 			p = f.parked.Load()
 		}
 	}
-	p.add(held{a, bytes.Clone(raw)})
+	p.add(h)
 }
 
 func newParked(f *flight) *parked {

@@ -37,26 +37,32 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 	if !legacy && p.tasks.ask(a, m) {
 		return
 	}
-	m, err := attributed(a.Server, p.tasks.renamed(a.Server, m))
-	if err != nil {
-		a.Refuse(wire.CodeInvalidRequest, err.Error())
-		return
-	}
+	m = p.tasks.renamed(a.Server, m)
 	carrier, known := p.carrier(a.Server, a.For)
 	switch {
-	case !legacy && !closed && known && carrier == nil && p.waiting.add(a, m):
-	case closed, !legacy && known && carrier == nil:
-		a.Refuse(wire.CodeInternal, "the client cannot be asked now")
+	case closed:
+		a.Refuse(wire.CodeInternal, notNow)
 	case !known:
 		a.Refuse(wire.CodeInternal, whoseAsk)
 	case legacy:
 		p.put(a, m, carrier)
-	case !a.Hold(len(m.Raw)):
-		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
 	default:
-		carrier.park(a, m.Raw)
+		h, ok := hold(a, m)
+		switch {
+		case !ok:
+		case carrier != nil:
+			carrier.park(h)
+		case !p.waiting.add(h):
+			a.Refuse(wire.CodeInternal, notNow)
+		}
 	}
 }
+
+// notNow refuses a question that no request of the client can carry, and manyAsks one that is too much to keep.
+const (
+	notNow   = "the client cannot be asked now"
+	manyAsks = "too many questions of this server are unanswered"
+)
 
 // whoseAsk refuses a question that might be put to the wrong client.
 const whoseAsk = "several clients use this server, and workbench cannot tell which one to ask: " +

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -119,14 +118,10 @@ func (t *tasks) ask(a *toolbox.Ask, m *wire.Message) bool {
 	if !ok {
 		return false
 	}
-	m, err := attributed(a.Server, m)
-	switch {
-	case err != nil:
-		a.Refuse(wire.CodeInvalidRequest, err.Error())
-	case !eras.Asks(string(m.Bytes(m.Method))):
+	if !eras.Asks(string(m.Bytes(m.Method))) {
 		a.Refuse(wire.CodeMethodNotFound, "a client of revision 2026-07-28 is asked nothing of this kind")
-	case !a.Hold(len(m.Raw)) || !of.asked.add(held{a, bytes.Clone(m.Raw)}):
-		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
+	} else if h, ok := hold(a, m); ok && !of.asked.add(h) {
+		a.Refuse(wire.CodeInternal, manyAsks)
 	}
 	return true
 }

@@ -260,7 +260,7 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 			params = []byte("{}")
 		}
 		params = wire.Splice(nil, params, eras.WithRelatedTask(params, wire.Whole(params), wire.AppendQuote(nil, b.task.shown))...)
-		answer, err := b.desk.put(ctx, b.f, method, params)
+		answer, err := b.put(ctx, method, params)
 		if err != nil {
 			return err
 		}
@@ -271,12 +271,14 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 	return nil
 }
 
-// put asks a legacy client something on behalf of a request that is worked on here.
-func (d *taskDesk) put(ctx context.Context, f *flight, method string, params []byte) (answer []byte, err error) {
+// put asks a legacy client what the server of the task wants to know.
+func (b *taskBridge) put(ctx context.Context, method string, params []byte) (answer []byte, err error) {
 	answered := make(chan *wire.Message, 1)
-	k := &ask{carrier: &f.request, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
-	d.asks.question(f.out, k, method, params)
-	defer d.asks.forget(k)
+	k := &ask{carrier: &b.f.request, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
+	if err := b.desk.asks.question(b.f.out, k, b.task.server, method, params); err != nil {
+		return nil, err
+	}
+	defer b.desk.asks.forget(k)
 	wait := time.NewTimer(parkTime)
 	defer wait.Stop()
 	select {

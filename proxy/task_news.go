@@ -20,12 +20,17 @@ func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	if !known {
 		return modern // whose it is cannot be known
 	}
+	m, err := attributed(srv, p.tasks.renamed(srv, m))
+	if err != nil {
+		srv.Dropped() // the client has the task still to ask for
+		return modern
+	}
 	subscribed := func(sub *subscription) (string, bool) {
 		return t.shown, slices.ContainsFunc(sub.tasks, func(of task) bool { return of.shown == t.shown })
 	}
 	for f := range p.watches.listeners(subscribed) {
 		if modern {
-			p.line.spare(srv, &f.request, tagged(p.tasks.renamed(srv, m), nil, f.id))
+			p.line.spare(srv, &f.request, tagged(m, nil, f.id))
 			continue
 		}
 		p.work.begin(func(ctx context.Context) {

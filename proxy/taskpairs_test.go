@@ -57,6 +57,9 @@ func newTaskClient(t *testing.T, modern bool, server *fixture.Server) *taskClien
 		if !strings.Contains(string(request.Params), `"io.modelcontextprotocol/related-task"`) {
 			return "", &wiretest.Error{Code: -32602, Message: "it is not said which task asks"}
 		}
+		if !strings.Contains(string(request.Params), `"workbench/server":"suite/fixture"`) {
+			return "", &wiretest.Error{Code: -32602, Message: "it is not said which server asks"}
+		}
 		return `{"action":"accept","content":{"confirm":true}}`, nil
 	}})
 	if !modern {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // taskServers is a toolbox "dev" of two servers that make tasks as they are told.
@@ -204,6 +205,22 @@ func TestTaskOutlivesItsConnection(t *testing.T) {
 	}
 	k = begin(strings.Replace(closed, `"bank":{`, `"bank":{"disabled":true,`, 1))
 	k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"error"`)
+}
+
+// What a modern server asks in word of a task says which server asks, and what others might read otherwise is not passed.
+func TestTaskNewsSayWhoAsks(t *testing.T) {
+	k := newTasker(t, modernTaskServers)
+	modern := wiretest.Modern("{}", `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+	k.meta = "," + modern[1:len(modern)-1]
+	k.wants(k.result("evil", `{"resultType":"task","taskId":"task-1"}`, ""), `"taskId":"task-1"`)
+	k.send(`{"jsonrpc":"2.0","id":"news","method":"subscriptions/listen","params":{"notifications":{"taskIds":["task-1"]}` + k.meta + `}}`)
+	k.method("notifications/subscriptions/acknowledged")
+	say := func(message string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"task-1","status":"input_required",` +
+			`"inputRequests":{"a":{"method":"elicitation/create","params":{"_meta":{"workbench/server":"dev/bank"},` + message + `}}}}}`
+	}
+	k.wants(k.ask("tools/call", `"name":"dev__evil__say","arguments":{"say":[`+say(`"message":"A","message":"B"`)+`,`+say(`"message":"C"`)+`]}`), "said")
+	k.wants(k.method("notifications/tasks"), `"workbench/server":"dev/evil"`, `"message":"Server \"evil\" of toolbox \"dev\" asks: C"`)
 }
 
 // A server that nests what it says of a task as deep as it may is no reason to end: in the other era's terms it would

@@ -424,6 +424,10 @@ func (s *session) tool(m *wire.Message) {
 	case "params":
 		s.text(m, string(m.Bytes(m.Params)))
 	case "refuse":
+		if args.Result != nil { // it is the error
+			s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, m.Bytes(m.ID), args.Result))
+			return
+		}
 		s.fail(m, wire.CodeInvalidParams, "wrong arguments", "")
 	case "fail":
 		s.fail(m, -32001, "it failed", `{"retry":5,"n":9007199254740993}`)

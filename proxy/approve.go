@@ -162,7 +162,7 @@ func (as *approvals) question(f *flight, w *approval.Waiting) *ask {
 // askConsent answers a modern client with the question.
 func (as *approvals) askConsent(f *flight, c *call, w *approval.Waiting) {
 	k := &consent{Waiting: w, digest: as.states.digest(c)}
-	number := as.states.add(k)
+	number, _ := as.states.add(k)
 	k.expiry = time.AfterFunc(approval.Patience, func() { as.drop(number) })
 	f.reply(as.consentResult(number, k))
 }

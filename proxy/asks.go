@@ -32,19 +32,24 @@ type ask struct {
 
 func newAsks() *asks { return &asks{open: make(map[string]*ask)} }
 
-// enter registers an ask and gives it its id.
-func (as *asks) enter(k *ask) {
+// enter registers an ask and gives it its id; it reports false if nobody will answer it.
+func (as *asks) enter(k *ask) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	as.last++
 	k.id = fmt.Sprintf(`"wb-%d"`, as.last)
-	as.open[k.id] = k
+	if !as.closed {
+		as.open[k.id] = k
+	}
+	return !as.closed
 }
 
 // question puts a question that a server asked in a result, or, with nil for the server, one of ours to a legacy client.
-// One of ours never fails.
+// One of ours fails only at the end of the session.
 func (as *asks) question(out Outlet, k *ask, from *toolbox.Server, method string, params []byte) error {
-	as.enter(k)
+	if !as.enter(k) {
+		return ErrClosed
+	}
 	m := new(wire.Message)
 	err := wire.Scan(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params), m)
 	if err == nil && from != nil {
@@ -93,11 +98,18 @@ func (as *asks) forget(k *ask) bool {
 	return open && !as.closed
 }
 
-// close has the client told nothing more of what is open.
+// close has the client told nothing more of what is open, and refuses what servers asked.
 func (as *asks) close() {
 	as.mu.Lock()
-	defer as.mu.Unlock()
 	as.closed = true
+	open := as.open
+	as.open = nil
+	as.mu.Unlock()
+	for _, k := range open {
+		if k.of != nil {
+			k.of.Refuse(wire.CodeInternal, nobodyAnswers)
+		}
+	}
 }
 
 // answer takes the client's response to a request of a server.
@@ -155,7 +167,10 @@ func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *reques
 	if tracked {
 		k.token = bytes.Clone(m.Bytes(token))
 	}
-	as.enter(k)
+	if !as.enter(k) {
+		a.Refuse(wire.CodeInternal, nobodyAnswers)
+		return nil
+	}
 	edits := []wire.Edit{{Span: m.ID, New: []byte(k.id)}}
 	if tracked {
 		edits = append(edits, wire.Edit{Span: token, New: []byte(k.id)})
@@ -193,17 +208,35 @@ func hold(a *toolbox.Ask, m *wire.Message) (h held, ok bool) {
 	return held{}, false
 }
 
+// refuse answers requests of servers with an error.
+func refuse(all []held, why string) {
+	for _, h := range all {
+		h.ask.Refuse(wire.CodeInternal, why)
+	}
+}
+
 // waiting are the requests of servers that no call of a modern client can carry yet.
 type waiting struct {
-	mu   sync.Mutex
-	held []held
+	mu     sync.Mutex
+	closed bool
+	held   []held
+}
+
+// close refuses what waits, and takes in nothing more.
+func (w *waiting) close() {
+	w.mu.Lock()
+	w.closed = true
+	open := w.held
+	w.held = nil
+	w.mu.Unlock()
+	refuse(open, nobodyAnswers)
 }
 
 // add keeps a request; it reports false if that is too much.
 func (w *waiting) add(h held) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.held) == maxHeld {
+	if w.closed || len(w.held) == maxHeld {
 		return false
 	}
 	w.held = append(w.held, h)

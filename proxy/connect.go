@@ -241,6 +241,8 @@ func (s *Session) Close(ctx context.Context) error {
 	s.ownTasks.close()
 	s.work.end()
 	s.requests.close()
+	s.states.end()
+	s.waiting.close()
 	err := s.shelf.Close()
 	<-s.requests.answered()
 	s.approvals.close()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -194,6 +195,49 @@ func TestModernClientLegacyServerAsks(t *testing.T) {
 	if got := c.hear(`"id":4`); strings.Contains(got, "input_required") || !strings.Contains(got, "does not offer") {
 		t.Errorf("got %s, want the refusal that the server saw", got)
 	}
+}
+
+// What becomes of a call of a modern client whose legacy server asks, when something comes in between.
+func TestAskedCallGoesOnOrEnds(t *testing.T) {
+	const question = `"method":"elicitation/create","params":{"message":"?"}`
+	const served = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside","maxInFlight":1,"args":[%s]}}}}}`
+	begin := func(t *testing.T, tool, arguments string) (c *talk, retry func(id int)) {
+		c = talkTo(t, newFront(t, readConfig(t, fmt.Sprintf(served, "")), ""))
+		args := fmt.Sprintf(`"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":%q,"arguments":%s}`, tool, arguments)
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, args, meta(""))
+		state := field(t, c.hear(`"id":1`, `input_required`), "result", "requestState")
+		synctest.Wait()
+		return c, func(id int) {
+			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{"r1":{"action":"accept"}},%s}}`, id, args, state, meta(""))
+			synctest.Wait()
+		}
+	}
+	t.Run("another question was withdrawn", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, retry := begin(t, "ask", `{"ask":{`+question+`},"say":[{"jsonrpc":"2.0","id":"q",`+question+`},`+
+				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}]}`)
+			retry(2)
+			c.hear(`"id":2`, `"resultType":"complete"`, "accept")
+		})
+	})
+	t.Run("the server was replaced", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, retry := begin(t, "ask", `{"ask":{`+question+`}}`)
+			c.front.Reload(readConfig(t, fmt.Sprintf(served, `"name=other"`)))
+			synctest.Wait()
+			retry(2)
+			c.hear(`"id":2`, `"resultType":"complete"`, "accept")
+		})
+	})
+	t.Run("the client gives it up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, retry := begin(t, "hang", `{"say":[{"jsonrpc":"2.0","id":"q",`+question+`}]}`)
+			retry(2)
+			c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,%s}}`, meta(""))
+			c.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"heard"},%s}}`, meta(""))
+			c.hear(`"id":4`, "notifications/cancelled")
+		})
+	})
 }
 
 func unmarshalMap(t *testing.T, raw json.RawMessage) map[string]json.RawMessage {

@@ -76,6 +76,10 @@ func (f *flight) ended(o outcome, reply []byte) {
 
 // giveUp implements work.
 func (f *flight) giveUp(raw []byte, id wire.Span) {
+	if p := f.parked.Load(); p != nil {
+		p.end(nobodyAnswers, raw, id)
+		return
+	}
 	if again := f.repeat.Load(); again != nil {
 		again.Cancel(raw, id)
 	}

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -44,9 +47,13 @@ func (f *flight) park(h held) {
 	}
 	p := f.parked.Load()
 	if p == nil {
-		if p = newParked(f); !f.parked.CompareAndSwap(nil, p) {
-			p.drop() // another question of the server came at the same moment
+		p = newParked(f)
+		switch {
+		case !f.parked.CompareAndSwap(nil, p):
+			p.end("", nil, wire.Span{}) // another question of the server came at the same moment
 			p = f.parked.Load()
+		case f.over.Load(): // it ended meanwhile and did not find what is parked
+			p.end(nobodyAnswers, nil, wire.Span{})
 		}
 	}
 	p.add(h)
@@ -54,9 +61,31 @@ func (f *flight) park(h held) {
 
 func newParked(f *flight) *parked {
 	p := &parked{states: f.by.states, first: f, waiting: f, digest: f.digest, asked: make(map[string]held)}
-	p.number = p.states.add(p)
+	p.mu.Lock() // it can be found before it is complete
+	defer p.mu.Unlock()
+	p.number, p.over = p.states.add(p)
 	p.expiry = time.AfterFunc(parkTime, p.expire)
 	return p
+}
+
+// end gives the calls up whose client is to come back with answers, and takes nothing more in.
+func (st *states) end() {
+	st.mu.Lock()
+	st.ended = true
+	st.mu.Unlock()
+	for _, p := range st.parked() {
+		p.end(nobodyAnswers, nil, wire.Span{})
+	}
+}
+
+// parked are the calls whose client is to come back with answers.
+func (st *states) parked() (all []*parked) {
+	for _, what := range st.all() {
+		if p, ok := what.(*parked); ok {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // current is the client's request that waits for the server now.
@@ -69,9 +98,22 @@ func (p *parked) current() *flight {
 // add takes one more request of the server and, if the client waits, tells it.
 func (p *parked) add(h held) {
 	p.mu.Lock()
+	if p.over {
+		p.mu.Unlock()
+		h.ask.Refuse(wire.CodeInternal, nobodyAnswers)
+		return
+	}
 	p.fresh = append(p.fresh, h)
 	p.mu.Unlock()
 	p.tell()
+}
+
+// withdraw forgets a request of the server that needs no answer any more.
+func (p *parked) withdraw(a *toolbox.Ask) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fresh = slices.DeleteFunc(p.fresh, func(h held) bool { return h.ask == a })
+	maps.DeleteFunc(p.asked, func(_ string, h held) bool { return h.ask == a })
 }
 
 // tell answers the waiting request with what the server asked.
@@ -104,7 +146,8 @@ func (f *flight) resume(c *call, srv *toolbox.Server) bool {
 		return false // the server's own
 	}
 	p, _ := f.by.states.find(number).(*parked)
-	if err != nil || p == nil || digest != p.digest || digest != f.digest || p.first.server.Load() != srv {
+	// A server that a reload has replaced goes on with its calls for a while.
+	if err != nil || p == nil || digest != p.digest || digest != f.digest || naming.AddressOf(p.first.server.Load()) != naming.AddressOf(srv) {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request again without it"})
 		return true
 	}
@@ -152,13 +195,20 @@ func (p *parked) retry(f *flight, c *call) {
 		return
 	}
 	p.tell()
+	if f.over.Load() && p.current() == f { // it was given up before it could be found here
+		p.end(nobodyAnswers, nil, wire.Span{})
+	}
 }
 
 // done takes the server's reply: to the request that waits, or kept for the retry that will.
 func (p *parked) done(m *wire.Message, err error) {
 	p.mu.Lock()
 	f := p.waiting
+	var open []held
 	if f == nil {
+		if m == nil {
+			open = p.openLocked()
+		}
 		switch srv := p.first.server.Load(); {
 		case m == nil || p.over:
 			p.err = err
@@ -169,46 +219,50 @@ func (p *parked) done(m *wire.Message, err error) {
 				" being asked, and there was no room to keep it", srv.Name, srv.Toolbox, len(m.Raw))
 		}
 		p.mu.Unlock()
+		refuse(open, nobodyAnswers)
 		return
 	}
 	p.waiting = nil // it is answered by nobody else
-	p.dropLocked()
+	open, _ = p.dropLocked()
 	p.mu.Unlock()
+	refuse(open, nobodyAnswers)
 	f.deliver(m, err)
 }
 
 // expire gives up waiting for the client.
-func (p *parked) expire() {
-	if !p.drop() {
-		return
-	}
+func (p *parked) expire() { p.end("the client did not answer in time", nil, wire.Span{}) }
+
+// end gives the server's call up, and refuses what the server asked for it. raw is the client's notification, if it sent
+// one, and id the span of the id in it.
+func (p *parked) end(why string, raw []byte, id wire.Span) {
 	p.mu.Lock()
-	asked := p.asked
-	p.asked = nil
+	open, first := p.dropLocked()
 	p.mu.Unlock()
-	for _, h := range asked {
-		h.ask.Refuse(wire.CodeInternal, "the client did not answer in time")
+	refuse(open, why)
+	if first && p.first.parked.Load() == p {
+		p.first.call.Cancel(raw, id)
 	}
-	p.first.call.Cancel(nil, wire.Span{})
 }
 
-// drop forgets the parked request; it reports whether this call did.
-func (p *parked) drop() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dropLocked()
-}
-
-func (p *parked) dropLocked() bool {
+// dropLocked forgets the parked request; first says that this call did. What the server asked is to be refused.
+func (p *parked) dropLocked() (open []held, first bool) {
 	over := p.over
 	p.over = true
 	_, _ = p.takeReplyLocked()
 	if over {
-		return false
+		return nil, false
 	}
 	p.expiry.Stop()
 	p.states.drop(p.number)
-	return true
+	return p.openLocked(), true
+}
+
+// openLocked takes what the server asked and nobody has answered. p.mu must be held.
+func (p *parked) openLocked() []held {
+	open := slices.AppendSeq(p.fresh, maps.Values(p.asked))
+	p.fresh = nil
+	clear(p.asked)
+	return open
 }
 
 // takeReplyLocked takes what came while nobody waited. p.mu must be held.

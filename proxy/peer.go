@@ -58,10 +58,12 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 	}
 }
 
-// notNow refuses a question that no request of the client can carry, and manyAsks one that is too much to keep.
+// notNow refuses a question that no request of the client can carry, manyAsks one that is too much to keep, and
+// nobodyAnswers one whose client or call is over.
 const (
-	notNow   = "the client cannot be asked now"
-	manyAsks = "too many questions of this server are unanswered"
+	notNow        = "the client cannot be asked now"
+	manyAsks      = "too many questions of this server are unanswered"
+	nobodyAnswers = "nobody will answer: the call that the question belongs to is over, or its client is gone"
 )
 
 // whoseAsk refuses a question that might be put to the wrong client.
@@ -91,9 +93,8 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest
 		}
 	})
 	// A server goes on with a call whose client is to come back with answers.
-	for _, what := range p.states.all() {
-		parked, ok := what.(*parked)
-		if !ok || parked.first.server.Load() != srv {
+	for _, parked := range p.states.parked() {
+		if parked.first.server.Load() != srv {
 			continue
 		}
 		if works[parked] = true; newest == nil {
@@ -128,6 +129,9 @@ func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	k := p.asks.take(func(k *ask) bool { return k.of == a })
 	p.waiting.withdraw(a)
 	p.tasks.withdraw(a)
+	for _, parked := range p.states.parked() {
+		parked.withdraw(a)
+	}
 	switch {
 	case k == nil || p.work.ended():
 	case m == nil:

@@ -21,6 +21,7 @@ type states struct {
 	*sealer
 
 	mu     sync.Mutex
+	ended  bool
 	last   uint64
 	of     map[uint64]any
 	grants map[uint64]int // by the digests of requests, how often they go on without being asked about anew
@@ -30,13 +31,15 @@ func newStates(seal *sealer) *states {
 	return &states{sealer: seal, of: make(map[uint64]any), grants: make(map[uint64]int)}
 }
 
-// add gives a number to what a state is to stand for.
-func (st *states) add(what any) uint64 {
+// add gives a number to what a state is to stand for; ended says that no client comes back with it.
+func (st *states) add(what any) (number uint64, ended bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.last++
-	st.of[st.last] = what
-	return st.last
+	if !st.ended {
+		st.of[st.last] = what
+	}
+	return st.last, st.ended
 }
 
 // find gives what a number stands for; nil for nothing.

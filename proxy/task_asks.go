@@ -14,6 +14,7 @@ import (
 // taskQuestions are what a legacy server wants to know of a modern client for a task.
 type taskQuestions struct {
 	mu       sync.Mutex
+	closed   bool
 	last     int
 	asked    []taskQuestion
 	fetching bool
@@ -28,7 +29,7 @@ type taskQuestion struct {
 func (q *taskQuestions) add(h held) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.asked) == maxHeld {
+	if q.closed || len(q.asked) == maxHeld {
 		return false
 	}
 	q.last++
@@ -51,6 +52,16 @@ func (q *taskQuestions) take(chosen func(taskQuestion) bool) (taken []taskQuesti
 	clear(q.asked[len(left):])
 	q.asked = left
 	return taken
+}
+
+// close refuses what waits, and takes in nothing more.
+func (q *taskQuestions) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	for _, one := range q.take(func(taskQuestion) bool { return true }) {
+		one.ask.Refuse(wire.CodeInternal, nobodyAnswers)
+	}
 }
 
 // open gives the questions that wait for the client, "" for none. What it cannot be asked is refused.

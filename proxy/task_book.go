@@ -126,14 +126,19 @@ func (t *tasks) forgetLocked(of *serverTasks) {
 	}
 }
 
-// close forgets all.
+// close forgets all, and refuses what servers want to know for them.
 func (t *tasks) close() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	var asked []*taskQuestions
 	for _, of := range t.servers {
 		for of.order.Len() > 0 {
+			asked = append(asked, of.order.Front().Value.(*task).asked)
 			t.forgetLocked(of)
 		}
+	}
+	t.mu.Unlock()
+	for _, q := range asked {
+		q.close()
 	}
 }
 

@@ -441,8 +441,11 @@ func (s *session) tool(m *wire.Message) {
 		s.progress(m, out[2], args.N, time.Duration(args.MS)*time.Millisecond)
 	case "ask":
 		time.Sleep(time.Duration(args.MS) * time.Millisecond)
-		s.ask(m, args.Ask)
+		s.ask(m, args.Ask, args.Say...)
 	case "hang":
+		for _, msg := range args.Say {
+			s.send(msg)
+		}
 		<-s.closed
 	case "say":
 		time.Sleep(time.Duration(args.MS) * time.Millisecond)
@@ -532,8 +535,9 @@ func (s *session) result(m *wire.Message, result json.RawMessage) {
 	s.reply(m, string(result))
 }
 
-// ask sends the client a request and answers with what it answered. A modern server may be given an array of them.
-func (s *session) ask(m *wire.Message, request json.RawMessage) {
+// ask sends the client a request, and what is said after it, and answers with what the client answered. A modern server
+// may be given an array of them.
+func (s *session) ask(m *wire.Message, request json.RawMessage, then ...json.RawMessage) {
 	if s.server.Modern {
 		// A modern server asks in its result, and is called again with the answer.
 		path, questions := []string{"inputResponses", "q"}, `"q":`+string(request)
@@ -565,6 +569,9 @@ func (s *session) ask(m *wire.Message, request json.RawMessage) {
 	s.mu.Unlock()
 	msg := append([]byte(`{"jsonrpc":"2.0","id":`+id+`,`), bytes.TrimPrefix(bytes.TrimSpace(request), []byte("{"))...)
 	s.send(msg)
+	for _, more := range then {
+		s.send(more)
+	}
 	select {
 	case a := <-answer:
 		s.text(m, string(a))

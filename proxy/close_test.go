@@ -7,11 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // counting is the outlet of one request.
@@ -86,4 +89,60 @@ func TestUnansweredAtTheEnd(t *testing.T) {
 	if len(replies) != 1 || !strings.HasPrefix(replies[0], want) {
 		t.Errorf("got %q, want one that begins with %s", replies, want)
 	}
+}
+
+// What a session holds at a server that others share is given back at its end: what it subscribed to, unless another
+// client has it too, and the questions that it has not answered.
+func TestEndOfASessionAtASharedServer(t *testing.T) {
+	front := newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","shared":true,"args":["resources=x:1,x:2","tools=say,heard"]`, 1)), "")
+	begin := func() *line {
+		l := connect(t, front)
+		l.initialize("2025-11-25", `{"elicitation":{}}`)
+		l.call(way{}, "1", "tools/list", "", "")
+		l.reply("1")
+		return l
+	}
+	stays, goes := begin(), begin()
+	subscribe := func(l *line, id, uri string) {
+		l.call(way{}, id, "resources/subscribe", fmt.Sprintf(`"uri":%q`, uri), "")
+		l.reply(id)
+	}
+	subscribe(goes, "2", "x:1")
+	subscribe(goes, "3", "x:2")
+	subscribe(stays, "2", "x:2")
+	goes.call(way{}, "4", "tools/call", `"name":"dev__s__say","arguments":{"say":[{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}]}`, "")
+	goes.method("elicitation/create")
+	goes.reply("4")
+	goes.close()
+	stays.call(way{}, "4", "tools/call", `"name":"dev__s__heard"`, "")
+	got := stays.reply("4")
+	for _, want := range []string{`resources/unsubscribe {\"uri\":\"x:1\"}`, `\"id\":\"q\",\"error\"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s in it", got, want)
+		}
+	}
+	if strings.Contains(got, `resources/unsubscribe {\"uri\":\"x:2\"}`) {
+		t.Errorf("got %s, want what another client has left alone", got)
+	}
+	stays.close()
+	if err := front.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A subscription that the server refuses is none: it does not keep the server from being stopped.
+func TestRefusedSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := talkTo(t, newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","idleTimeout":"10m","args":["resources=x:1","refuse=resources/subscribe"]`, 1)), ""))
+		c.initialize()
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		c.hear(`"id":1`)
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"x:1"}}`)
+		c.hear(`"id":2`, "refused by the test")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := c.front.Status().Sessions[0].Toolboxes[0].Servers[0].State; got != string(toolbox.Stopped) {
+			t.Errorf("got %s, want the server stopped", got)
+		}
+	})
 }

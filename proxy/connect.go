@@ -129,6 +129,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		watches: s.watches,
 		tasks:   s.tasks,
 		watched: p.watched,
+		shared:  p.isShared,
 	}
 	s.caller = &caller{s.desk, s.shelf, s.approvals}
 	s.opener = &opener{s.desk, s.shelf, s.leaving}
@@ -236,6 +237,7 @@ func (s *Session) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.left()
+	s.resourceDesk.close()
 	s.shelf.Shut()
 	s.asks.close()
 	s.ownTasks.close()
@@ -249,7 +251,6 @@ func (s *Session) Close(ctx context.Context) error {
 	s.work.wait()
 	s.tasks.close()
 	s.results.Close()
-	s.watches.close()
 	s.shelf.Forget()
 	return err
 }

@@ -110,6 +110,7 @@ func (f *flight) forward(c *call, at destination) {
 	if at.prompt {
 		f.call.Prompt = at.key
 	}
+	f.failed = at.failed
 	f.send(c, at.srv, at.key, at.edits...)
 	if at.after != nil {
 		at.after()

@@ -49,6 +49,7 @@ type flight struct {
 	level    string                       // of the log lines that a legacy client wants
 	began    time.Duration                // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 	digest   uint64                       // of a modern client's request
+	failed   func(outcome)                // unless it is nil, is called when it ends without a result
 	granted  uint64                       // the digest of what a person agreed to, of a modern client
 
 	cached bool // it is of a method whose results may be kept by modern clients
@@ -71,6 +72,9 @@ func (f *flight) ended(o outcome, reply []byte) {
 	f.record.ended(o, srv, reply)
 	if r := f.asking.Load(); r != nil {
 		r.end()
+	}
+	if o != answered && f.failed != nil {
+		f.failed(o)
 	}
 }
 

@@ -82,12 +82,7 @@ func (r *resourceDesk) watch(uri string, on bool) bool {
 	}
 	srv.Watch(own, on)
 	tellWatch(srv, own, on)
-	if !on {
-		r.rewatch(srv, own)
-	} else if !r.watched(srv, own) { // the subscription has ended meanwhile
-		srv.Watch(own, false)
-		tellWatch(srv, own, false)
-	}
+	r.rewatch(srv, own, on)
 	return true
 }
 

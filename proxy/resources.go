@@ -15,6 +15,16 @@ type resourceDesk struct {
 	watches *watches
 	tasks   *tasks
 	watched func(srv *toolbox.Server, own string) bool // reports whether any client wants to hear of a resource of a server
+	shared  func(srv *toolbox.Server) bool             // reports whether other sessions use a server too
+}
+
+// close gives back what the client has subscribed to at servers that outlive the session.
+func (r *resourceDesk) close() {
+	for _, uri := range r.watches.close() {
+		if srv, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && r.shared(srv) {
+			r.watch(uri, false)
+		}
+	}
 }
 
 // answer forwards a request that names a uri.
@@ -52,26 +62,47 @@ func (r *resourceDesk) answer(c *call) {
 // goes.
 func (r *resourceDesk) toWatch(at destination, uri, method string) (destination, error) {
 	on := method == "resources/subscribe"
-	wanted, err := r.watchFor(at.srv, uri, at.key, on)
+	news, wanted, err := r.watchFor(at.srv, uri, at.key, on)
 	if err != nil {
 		return destination{}, err
 	}
 	at.srv.Watch(at.key, wanted)
-	if !at.srv.Era().Has(method) || !on && wanted {
+	if !on && wanted {
 		return destination{}, nil
 	}
-	if !on {
-		at.after = func() { r.rewatch(at.srv, at.key) }
+	at.after = func() {
+		if !on || !r.watches.subscribed(uri) { // else nothing has come in between
+			r.rewatch(at.srv, at.key, on)
+		}
+	}
+	if news {
+		at.failed = func(o outcome) { r.unwatch(at, uri, o) }
+	}
+	if !at.srv.Era().Has(method) {
+		at.after()
+		return destination{}, nil
 	}
 	return at, nil
 }
 
-// rewatch has a server that was told to tell no longer of a resource tell of it, if another client has come to want
-// that in between.
-func (r *resourceDesk) rewatch(srv *toolbox.Server, own string) {
-	if r.watched(srv, own) {
-		srv.Watch(own, true)
-		tellWatch(srv, own, true)
+// unwatch forgets a subscription that its server did not agree to. One that may have it none the less is told.
+func (r *resourceDesk) unwatch(at destination, uri string, o outcome) {
+	r.watches.drop([]string{uri})
+	if r.watched(at.srv, at.key) {
+		return
+	}
+	at.srv.Watch(at.key, false)
+	if o == lost || o == cancelled {
+		tellWatch(at.srv, at.key, false)
+	}
+}
+
+// rewatch has a server that was told to tell of a resource, or to do so no longer, do otherwise, if clients have come to
+// want that in between.
+func (r *resourceDesk) rewatch(srv *toolbox.Server, own string, told bool) {
+	if now := r.watched(srv, own); now != told {
+		srv.Watch(own, now)
+		tellWatch(srv, own, now)
 	}
 }
 
@@ -86,15 +117,16 @@ func tellWatch(srv *toolbox.Server, own string, on bool) {
 	}
 }
 
-// watchFor notes what a legacy client wants to hear of; it reports whether any client of the server still does.
-func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
+// watchFor notes what a legacy client wants to hear of; it reports whether that is news of something it wants, and
+// whether any client of the server wants it now.
+func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (news, wanted bool, err error) {
 	if on {
-		err = r.watches.add(uri)
+		news, err = r.watches.add(uri)
 	} else {
 		// The client may have subscribed when the uri led there by itself.
 		r.watches.drop(r.shelf.Routes().Places.NamesOf(srv, own))
 	}
-	return on || r.watched(srv, own), err
+	return news, on || r.watched(srv, own), err
 }
 
 // hears reports whether the client wants to hear of changes of a resource.
@@ -135,7 +167,8 @@ type destination struct {
 	key    string          // what is asked for, by the server's own name
 	prompt bool            // what is asked for is a prompt
 	edits  []wire.Edit
-	after  func() // unless it is nil, is called when the request was sent
+	after  func()        // unless it is nil, is called when the request was sent
+	failed func(outcome) // unless it is nil, is called when the request ends without a result
 }
 
 // toPrompt is where the prompt of an exposed name is, which stands at a place of the request.

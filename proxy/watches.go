@@ -44,15 +44,16 @@ type subscription struct {
 // uri.
 func watchSize(uri string) int { return 2*len(uri) + account.Each }
 
-// add notes what a legacy client wants to hear of.
-func (ws *watches) add(uri string) error {
+// add notes what a legacy client wants to hear of; it reports whether that is news.
+func (ws *watches) add(uri string) (news bool, err error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if !ws.watched[uri] && (ws.closed || !ws.account.Charge(watchSize(uri))) {
-		return errMuch
+	news = !ws.watched[uri]
+	if news && (ws.closed || !ws.account.Charge(watchSize(uri))) {
+		return false, errMuch
 	}
 	ws.watched[uri] = true
-	return nil
+	return news, nil
 }
 
 // drop forgets what a legacy client wants to hear of no longer, by any of its names.
@@ -168,15 +169,17 @@ func (ws *watches) endAll() {
 	}
 }
 
-// close forgets what a legacy client wants to hear of, and takes nothing more.
-func (ws *watches) close() {
+// close forgets what a legacy client wants to hear of, which it gives, and takes nothing more.
+func (ws *watches) close() (uris []string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.closed = true
 	for uri := range ws.watched {
 		ws.account.Credit(watchSize(uri))
+		uris = append(uris, uri)
 	}
 	clear(ws.watched)
+	return uris
 }
 
 // announce tells the subscriptions which lists are other than they were told before.

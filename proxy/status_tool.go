@@ -20,6 +20,7 @@ type boxReport struct {
 	Ready    []string       `json:"ready,omitempty"`
 	Idle     []string       `json:"idle,omitempty"` // stopped, and started by the next call
 	NotReady []serverReport `json:"not_ready,omitempty"`
+	Unread   []serverReport `json:"unread,omitempty"` // ready, with a list that could not be read
 	Changed  []changeReport `json:"changed,omitempty"`
 }
 
@@ -97,6 +98,9 @@ func report(sh *shelf.Shelf) []boxReport {
 			r.Open = true
 			for _, srv := range b.Servers() {
 				r.add(srv.Name, srv.Status())
+				if err := srv.Unread(toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts, toolbox.Skills); err != nil && srv.Status().State == toolbox.Ready {
+					r.Unread = append(r.Unread, serverReport{Name: srv.Name, State: toolbox.Ready, Error: cut.At(err.Error(), maxReason)})
+				}
 				if changes := srv.Changes(); changes != nil {
 					r.Changed = append(r.Changed, changeReport{srv.Name, changes})
 				}
@@ -161,6 +165,9 @@ func (r *boxReport) writeAbsent(b *strings.Builder) {
 			fmt.Fprintf(b, " (%s)", srv.Advice)
 		}
 		b.WriteByte('\n')
+	}
+	for _, srv := range r.Unread {
+		fmt.Fprintf(b, "- %s: %s\n", srv.Name, srv.Error)
 	}
 	for _, srv := range r.Changed {
 		fmt.Fprintf(b, "- %s: %s\n", srv.Name, strings.Join(srv.Changes, "; "))

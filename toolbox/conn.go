@@ -95,6 +95,10 @@ func (r receiver) Notification(m *wire.Message) {
 		s.reading.ask(c.Conn, Prompts)
 	case "notifications/resources/list_changed":
 		s.reading.ask(c.Conn, Resources)
+	case "notifications/subscriptions/acknowledged":
+		if s.missed.Swap(false) {
+			s.reading.anew(c.Conn)
+		}
 	default:
 		s.peer.Notification(s, m)
 	}

@@ -70,6 +70,8 @@ func TestHTTPListensAgain(t *testing.T) {
 		"away": {http.StatusBadGateway, 1},
 		"rest": {http.StatusServiceUnavailable, 1},
 		"many": {http.StatusTooManyRequests, 1},
+		"ill":  {http.StatusInternalServerError, 1},
+		"late": {http.StatusRequestTimeout, 1},
 		"new":  {http.StatusNotFound, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

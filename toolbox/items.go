@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -139,10 +140,13 @@ func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([
 	return s.Request(ctx, "tools/call", params)
 }
 
+// skillsTime is how long a list of skills may take that a client waits for.
+const skillsTime = 5 * time.Second
+
 // ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil
 // if they cannot be read.
 func (s *Server) ReadSkills(ctx context.Context) []Item {
-	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
+	ctx, cancel := context.WithTimeoutCause(ctx, skillsTime, &rpc.TimeoutError{What: "list", After: skillsTime})
 	defer cancel()
 	s, c, err := s.ready(ctx)
 	if err != nil {

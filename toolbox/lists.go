@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/backoff"
@@ -48,12 +47,13 @@ const (
 	listRest  = 200 * time.Millisecond
 )
 
-// page asks for a page of a list, and again if a remote server is in trouble: reading a list twice does no harm.
+// page asks for a page of a list, and again if a remote server is in trouble: reading a list twice does no harm. One
+// that wants to be left alone is not asked meanwhile, and nothing here waits for that.
 func page(ctx context.Context, c *rpc.Conn, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 	for try := 1; ; try++ {
 		p, err := rpc.Consult(ctx, c, method, params, take)
 		var trouble *remote.StatusError
-		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
+		if err == nil || try == listTries || !errors.As(err, &trouble) || !trouble.IsPassing() || !trouble.Next.IsZero() {
 			return p, err
 		}
 		rest := time.NewTimer(backoff.Jitter(listRest << (try - 1)))

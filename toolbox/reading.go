@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -15,17 +16,16 @@ import (
 // relistPause keeps a storm of list_changed to one list a second.
 const relistPause = time.Second
 
-// optionalList is how long a list that a server need not have may take.
-const optionalList = 5 * time.Second
-
-// reading reads the lists of a server, most of them in the background, each by one goroutine at a time.
+// reading reads the lists of a server, most of them in the background, each by one goroutine at a time. A list that
+// could not be read is read again later.
 type reading struct {
 	lists  *offered.Lists
 	at     *standing
-	life   context.Context   // of the server: after it nothing is read
-	begin  func(func()) bool // starts a goroutine, unless the toolbox has ended
-	differ func(Kind)        // is told of a list that is other than before
-	keep   func()            // is told of each list that was read while the server lived
+	life   context.Context      // of the server: after it nothing is read
+	begin  func(func()) bool    // starts a goroutine, unless the toolbox has ended
+	differ func(Kind)           // is told of a list that is other than before
+	keep   func()               // is told of each list that was read while the server lived
+	within func() time.Duration // how long a list may take: as long as at a start
 
 	mu      sync.Mutex
 	from    *rpc.Conn // the newest connection
@@ -35,9 +35,10 @@ type reading struct {
 
 // reader is the state of reading one list. The lock of its owner guards it.
 type reader struct {
-	owned   bool // a goroutine reads the list, or rests before it may do so again
-	again   bool // it is to be read once more
-	reading bool // it is being read
+	owned   bool          // a goroutine reads the list, or rests before it may do so again
+	again   bool          // it is to be read once more
+	reading bool          // it is being read; one that failed before and is tried again is waited for by nobody
+	woken   chan struct{} // holds a value when it is to be read once more
 }
 
 // first reads the lists at a start: the tools, which the server is not ready without, the prompts if any may be held
@@ -52,6 +53,9 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 			return tools.Err
 		}
 		r.lists.Store(Tools, tools)
+		if failure := missing(tools); failure != nil {
+			r.hand(c, Tools, failure)
+		}
 	}
 	if !refused {
 		r.at.noteSeen(time.Time{})
@@ -69,68 +73,114 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 }
 
 // read reads a list, and tells the peer if it changed. Resources bring their templates with them, within the same time.
-func (r *reading) read(c *rpc.Conn, k Kind) {
-	ctx, cancel := context.WithTimeoutCause(r.life, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
+// The error says why the list is to be read again.
+func (r *reading) read(c *rpc.Conn, k Kind) (failure error) {
+	limit := r.within()
+	ctx, cancel := context.WithTimeoutCause(r.life, limit, &rpc.TimeoutError{What: "list", After: limit})
 	defer cancel()
 	store := func(k Kind) (differs bool) {
 		list := readList(ctx, c, k, r.lists.Room(k))
 		if list.Err != nil && r.life.Err() != nil {
 			return false // the end of the server says nothing of its list
 		}
+		failure = cmp.Or(failure, missing(list))
 		return r.lists.Store(k, list)
 	}
 	differs := store(k)
 	if k == Resources && store(Templates) || differs {
 		r.differ(k)
 	}
+	return failure
+}
+
+// missing says why a list was not read to its end that may be the next time, nil for any other.
+func missing(list offered.Reading) error {
+	if !list.Unread || !list.Cut || isFinal(list.Err) {
+		return nil
+	}
+	return list.Err
+}
+
+// anew has all lists read anew of whose changes a server tells.
+func (r *reading) anew(c *rpc.Conn) {
+	for _, k := range []Kind{Tools, Prompts, Resources} {
+		if offers(c.Hello(), k) {
+			r.ask(c, k)
+		}
+	}
 }
 
 // ask has a list read anew, in the background.
-func (r *reading) ask(c *rpc.Conn, k Kind) {
+func (r *reading) ask(c *rpc.Conn, k Kind) { r.hand(c, k, nil) }
+
+// hand gives a list to the goroutine that reads it: to be read at once, or after a rest if a reading has just failed.
+func (r *reading) hand(c *rpc.Conn, k Kind, failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.from = c
 	list := r.readers[k]
 	if list == nil {
-		list = new(reader)
+		list = &reader{woken: make(chan struct{}, 1)}
 		r.readers[k] = list
 	}
 	if list.owned {
 		list.again = true
+		select {
+		case list.woken <- struct{}{}:
+		default:
+		}
 		return
 	}
-	list.owned = r.begin(func() { r.run(k, list) })
-	list.reading = list.owned
+	list.owned = r.begin(func() { r.run(c, k, list, failure) })
+	list.reading = list.owned && failure == nil
 }
 
-// run reads a list for as long as that is asked, with rests between.
-func (r *reading) run(k Kind, list *reader) {
-	for {
+// run reads a list for as long as that is asked or the list could not be read, with rests between.
+func (r *reading) run(c *rpc.Conn, k Kind, list *reader, failure error) {
+	tries := upkeep{conn: c}
+	if failure == nil {
+		failure = r.turn(c, k, list)
+	}
+	for r.rest(&tries, list, failure) {
 		r.mu.Lock()
-		c := r.from
+		c = r.from
 		r.mu.Unlock()
-		r.read(c, k)
-		// Asked before whoever waits for the list is woken: they may close the toolbox at once, and what they waited
-		// for is to be kept.
-		whole := r.life.Err() == nil
-		r.mu.Lock()
-		list.reading = false
-		close(r.changed)
-		r.changed = make(chan struct{})
-		r.mu.Unlock()
-		if whole {
-			r.keep()
-		}
-
-		_ = pause.For(r.life, relistPause)
-		r.mu.Lock()
-		again := list.again && r.life.Err() == nil
-		list.again, list.owned, list.reading = false, again, again
-		r.mu.Unlock()
-		if !again {
-			return
+		if failure = r.turn(c, k, list); failure == nil || tries.conn != c {
+			tries = upkeep{conn: c}
 		}
 	}
+}
+
+// turn reads a list, and wakes who waits for it.
+func (r *reading) turn(c *rpc.Conn, k Kind, list *reader) (failure error) {
+	failure = r.read(c, k)
+	// Asked before whoever waits for the list is woken: they may close the toolbox at once, and what they waited for is
+	// to be kept.
+	whole := r.life.Err() == nil
+	r.mu.Lock()
+	list.reading = false
+	close(r.changed)
+	r.changed = make(chan struct{})
+	r.mu.Unlock()
+	if whole {
+		r.keep()
+	}
+	return failure
+}
+
+// rest waits until a list may be read again, and reports whether it is to be. If not, nobody reads it any more.
+func (r *reading) rest(tries *upkeep, list *reader, failure error) bool {
+	_ = pause.For(r.life, relistPause)
+	retry := failure != nil && tries.rest(r.life, tries.next(failure), list.woken)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-list.woken:
+	default:
+	}
+	again := list.again && r.life.Err() == nil
+	list.again, list.reading, list.owned = false, again, again || retry && r.from == tries.conn
+	return list.owned
 }
 
 // busy reports whether a list is being read; changed is closed when that may be otherwise.

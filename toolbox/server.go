@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -90,7 +91,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 		Written: cfg.Written,
 	}, offered.RulesOf(&cfg))
 	s.reading = &reading{lists: s.lists, at: s.at, life: s.life, begin: box.tasks.Begin, differ: func(k Kind) { s.peer.Changed(s, k) },
-		readers: make(map[Kind]*reader), changed: make(chan struct{})}
+		within: func() time.Duration { return s.bounds.Load().Start }, readers: make(map[Kind]*reader), changed: make(chan struct{})}
 	s.memory = &memory{catalogue: box.opts.Catalogue, cfg: cfg, environ: box.opts.Environ, client: box.opts.Client,
 		at: s.at, said: &s.introduction, lists: s.lists, reading: s.reading, hidden: &s.hidden}
 	s.reading.keep = s.memory.remember

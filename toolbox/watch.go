@@ -1,14 +1,18 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
@@ -24,6 +28,7 @@ type watches struct {
 	kept  time.Time       // until when the server is not idle, whatever is asked of it
 
 	listening atomic.Pointer[listener] // the subscription to a modern server
+	missed    atomic.Bool              // it ended: lists may have changed until it is made again
 }
 
 // Keep has the server not stopped for idleness for a while: it holds something for its client that no request shows,
@@ -55,6 +60,13 @@ func (w *watches) wanted() (uris, tasks []string) {
 
 func (w *watches) wantedLocked() (uris, tasks []string) {
 	return slices.Sorted(maps.Keys(w.uris)), slices.Sorted(maps.Keys(w.tasks))
+}
+
+// wants reports whether a resource is watched.
+func (w *watches) wants(uri string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.uris[uri]
 }
 
 // inherit takes over the resources that were watched at the server before this one.
@@ -109,14 +121,15 @@ func (w *watches) WatchTask(id string, on bool) {
 // changed has a modern server that is ready tell of what is watched now.
 func (w *watches) changed(c *rpc.Conn) {
 	if c != nil && c.Hello().Era.Has("subscriptions/listen") {
-		w.listen(c)
+		w.listen(upkeep{conn: c})
 	}
 }
 
 // again asks a server that has just become ready for what was wanted of the one before it.
 func (w *watches) again(c *rpc.Conn) {
+	w.missed.Store(false)
 	if c.Hello().Era.Has("subscriptions/listen") {
-		w.listen(c)
+		w.listen(upkeep{conn: c})
 		return
 	}
 	uris, _ := w.wanted()
@@ -124,22 +137,48 @@ func (w *watches) again(c *rpc.Conn) {
 		return
 	}
 	w.begin(func() {
-		for _, uri := range uris {
-			ctx, cancel := context.WithTimeout(w.life, optionalList)
-			// A server that refuses goes on unwatched, as it would have.
-			_, _ = c.Request(ctx, "resources/subscribe", wire.NewObject(nil).Text("uri", uri).End())
-			cancel()
+		told := make(map[string]bool)
+		for tries := (upkeep{conn: c}); ; {
+			var failure error
+			for _, uri := range uris {
+				failure = cmp.Or(failure, w.renew(c, uri, told))
+			}
+			if failure == nil || !tries.rest(w.life, tries.next(failure), nil) {
+				return
+			}
 		}
 	})
 }
 
-// listenPause is the rest before a subscription that ended is made again.
-const listenPause = 5 * time.Second
+// watchTime is how long a server may take to answer that it will tell of a resource.
+const watchTime = 5 * time.Second
+
+// renew tells a legacy server whether a resource is wanted, if it was told otherwise. The words of clients go another
+// way: what is wanted is looked at before each word of ours and after the last, so that the server hears in the end what
+// clients have said last. A server that refuses goes on unwatched, as it would have.
+func (w *watches) renew(c *rpc.Conn, uri string, told map[string]bool) error {
+	for w.wants(uri) != told[uri] {
+		method := "resources/subscribe"
+		if told[uri] {
+			method = "resources/unsubscribe"
+		}
+		ctx, cancel := context.WithTimeout(w.life, watchTime)
+		_, err := c.Request(ctx, method, wire.NewObject(nil).Text("uri", uri).End())
+		cancel()
+		if errors.As(err, new(*link.RPCError)) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		told[uri] = !told[uri]
+	}
+	return nil
+}
 
 // listen opens the stream on which a modern server tells of changes, in place of the one before it. What is wanted is
 // read in the step in which it takes that one's place, so that the last to do so knows of all.
-func (w *watches) listen(c *rpc.Conn) {
-	l := &listener{watches: w, conn: c}
+func (w *watches) listen(u upkeep) {
+	l := &listener{watches: w, upkeep: u, began: time.Now()}
 	w.mu.Lock()
 	uris, tasks := w.wantedLocked()
 	params := wire.NewObject(nil).Raw("notifications", wire.MustEncode(struct {
@@ -156,36 +195,35 @@ func (w *watches) listen(c *rpc.Conn) {
 	if old != nil {
 		old.call.Cancel(nil, wire.Span{})
 	}
-	if err := c.Send(l.call); err != nil {
-		return // the connection is ending; the next one is asked anew
-	}
+	if err := u.conn.Send(l.call); errors.Is(err, link.ErrBusy) {
+		l.call.Fail(err)
+	} // else the connection is ending; the next one is asked anew
 }
 
-// listener makes a subscription again that the server ended.
+// listener makes a subscription again that has ended: the server ended it, or what is between cut its stream.
 type listener struct {
 	watches *watches
-	conn    *rpc.Conn
-	call    *Call
+	upkeep
+	began time.Time
+	call  *Call
 }
 
 func (l *listener) Progress(*wire.Message, wire.Span) {}
 
 func (l *listener) Done(m *wire.Message, err error) {
-	if err != nil || m.Kind != wire.Result {
-		return // the connection is gone, or the server has no subscriptions
+	if err == nil && m.Kind == wire.Failure {
+		err = link.ReplyError("subscriptions/listen", m)
+	}
+	if isFinal(err) {
+		return // the server has no subscriptions
+	}
+	l.watches.missed.Store(true)
+	if time.Since(l.began) > backoff.Max {
+		l.last = 0 // it was no failure in a row
 	}
 	l.watches.begin(func() {
-		pause := time.NewTimer(listenPause)
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-l.conn.Link().Done():
-			return
-		case <-l.watches.life.Done():
-			return
-		}
-		if l.watches.listening.Load() == l {
-			l.watches.listen(l.conn)
+		if l.rest(l.watches.life, l.next(err), nil) && l.watches.listening.Load() == l {
+			l.watches.listen(l.upkeep)
 		}
 	})
 }

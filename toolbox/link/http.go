@@ -99,7 +99,7 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 		if refused == nil {
 			err = l.post(ctx, body, id, arrived)
 		}
-		l.finish(id, err)
+		l.finish(body, id, err)
 	}) {
 		cancel()
 		done()
@@ -119,9 +119,9 @@ func deepen() {
 
 // finish ends a request, and the link with it if that showed that no more will be answered. Others that are under way
 // are waited for.
-func (l *httpLink) finish(id uint64, err error) {
+func (l *httpLink) finish(body []byte, id uint64, err error) {
 	_, version := l.session.get()
-	over := l.posts.end(id, err, version != "", l.server.HasLogin())
+	over := l.posts.end(body, id, err, version != "", l.server.HasLogin())
 	if over != nil {
 		l.r.Draining() // before anybody who hears of the failure tries again
 	}

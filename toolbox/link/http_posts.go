@@ -1,11 +1,13 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
@@ -39,10 +41,16 @@ func (p *posts) cancel(id uint64) {
 	}
 }
 
-// end takes out what has ended, with err. No more is taken when the server wants a login that can be had, or is broken;
+// isUpkeep reports whether a message asks for what workbench asks for by itself, again and again while that fails.
+func isUpkeep(body []byte) bool {
+	var m wire.Message
+	return wire.Scan(body, &m) == nil && (m.IsMethod("subscriptions/listen") || bytes.HasSuffix(m.Bytes(m.Method), []byte("/list")))
+}
+
+// end takes out the message that has ended, with err. No more is taken when the server wants a login that can be had, or is broken;
 // before the handshake is done, greeted, the start itself fails with the reason. The result says why nothing is left to
 // wait for.
-func (p *posts) end(id uint64, err error, greeted, login bool) (over error) {
+func (p *posts) end(body []byte, id uint64, err error, greeted, login bool) (over error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.cancels, id)
@@ -52,7 +60,7 @@ func (p *posts) end(id uint64, err error, greeted, login bool) (over error) {
 		p.broken = 0
 	case !errors.As(err, &status) || !greeted || p.refuses != nil:
 	default:
-		if status.Status >= 500 {
+		if status.Status >= 500 && !isUpkeep(body) {
 			p.broken++
 		}
 		if status.Status == http.StatusUnauthorized && login || p.broken >= brokenMax {

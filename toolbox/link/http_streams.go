@@ -116,19 +116,19 @@ func (l *httpLink) open() {
 	}
 }
 
-// listen keeps the GET stream open. A server that has none answers 405. Where a proxy says that the server is away, or
-// the server that it has too many streams, the stream is asked for again. listen calls answered when the server has
-// answered for the first time, or will not.
+// listen keeps the GET stream open. A server that has none answers 405, or refuses the first in another way that is not
+// passing; else the stream is asked for again. listen calls answered when the server has answered for the first time, or
+// will not.
 func (l *httpLink) listen(answered func()) {
 	defer answered()
-	s := stream{retry: time.Second}
+	s, had := stream{retry: time.Second}, false
 	for l.ctx.Err() == nil {
 		resp, err := l.get(l.ctx, s.last)
 		answered()
 		refused, _ := errors.AsType[*remote.StatusError](err)
 		switch {
 		case err == nil && bringsEvents(resp):
-			s.retry = time.Second
+			s.retry, had = time.Second, true
 			_, _ = s.read(sse.NewReader(resp.Body, l.max), l.r, all(l.r))
 			_ = resp.Body.Close()
 		case err == nil:
@@ -137,8 +137,7 @@ func (l *httpLink) listen(answered func()) {
 		}
 		wait := s.retry
 		if refused != nil {
-			away := refused.Status >= http.StatusBadGateway && refused.Status <= http.StatusGatewayTimeout
-			if !away && refused.Status != http.StatusTooManyRequests {
+			if refused.Status == http.StatusMethodNotAllowed || !had && !refused.IsPassing() {
 				return
 			}
 			wait = max(wait, time.Until(refused.Next))

@@ -129,7 +129,7 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 	if r.Failed() && len(e.whole) > 0 {
 		return false // keep what was known
 	}
-	if r.cut {
+	if r.Cut {
 		r.Items = withKnown(r.Items, e.whole, l.roomLocked(k))
 	}
 	before, known := l.passingLocked(k), e.known
@@ -180,7 +180,10 @@ func (r *Reading) unread(k Kind) error {
 
 // notes say what is odd about a list that was read.
 func (r *Reading) notes(k Kind) (notes []string) {
-	if r.Unread && r.Err != nil {
+	switch {
+	case r.Unread && r.Cut:
+		notes = append(notes, r.unread(k).Error())
+	case r.Unread && r.Err != nil:
 		notes = append(notes, foreign.NewError(r.Err).Error())
 	}
 	if r.Bad > 0 {

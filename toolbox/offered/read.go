@@ -19,7 +19,7 @@ type Reading struct {
 	Items []Item
 	Bad   int   // entries that were left out, as they cannot be used
 	Err   error // why the list was not read to its end
-	cut   bool  // a page of it could not be had
+	Cut   bool  // a page of it could not be had
 	// Unread says that the server has more of the list than is known. A server that has no such list has nothing
 	// unread.
 	Unread bool
@@ -42,7 +42,7 @@ func Read(kind Kind, room int, usable func(Item) bool, ask Ask) (r Reading) {
 		fits, left := room, maxItems-len(r.Items)
 		p, err := ask(method, listParams(cursor), func(result []byte) (Page, error) { return readPage(result, kind, fits, left) })
 		if err != nil {
-			r.Err, r.cut = err, true
+			r.Err, r.Cut = err, true
 			return r
 		}
 		r.Bad += p.bad

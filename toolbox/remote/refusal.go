@@ -37,6 +37,15 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
+// IsPassing reports whether the server may answer otherwise soon: it is in trouble, or has too much to do.
+func (e *StatusError) IsPassing() bool {
+	switch e.Status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	}
+	return e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented
+}
+
 // retryAfter reads how long a server wants to be left alone (RFC 9110, section 10.2.3); 0 if it does not say.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")

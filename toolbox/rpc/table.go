@@ -80,7 +80,8 @@ func (t *Table) takeLocked(number uint64) *Call {
 	if call.OfClient {
 		t.counts.InFlight.Add(-1)
 	}
-	if t.limits().Idle > 0 && !t.busyLocked() {
+	// A list, or a stream of what changes, is no use that is made of the server.
+	if t.limits().Idle > 0 && !t.busyLocked() && !call.Open && !call.bounded {
 		t.rested = time.Now()
 	}
 	return call

@@ -1,0 +1,62 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/backoff"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
+)
+
+// upkeep is the rule for what workbench asks of a server besides calls: lists, and word of what changes. What failed is
+// asked for again for as long as the connection lives, since calls go on meanwhile. It belongs to one goroutine at a
+// time.
+type upkeep struct {
+	conn *rpc.Conn
+	last time.Duration // the last rest
+}
+
+// upkeepRest is the first rest of an upkeep. The rest doubles with each failure in a row, up to [backoff.Max].
+const upkeepRest = time.Second
+
+// next returns how long to rest after a failure: not less than a server wants to be left alone.
+func (u *upkeep) next(failure error) time.Duration {
+	u.last = min(max(2*u.last, upkeepRest), backoff.Max)
+	rest := backoff.Jitter(u.last)
+	if refused := (*remote.StatusError)(nil); errors.As(failure, &refused) {
+		rest = max(rest, time.Until(refused.Next))
+	}
+	return rest
+}
+
+// rest waits so long, or until something else wakes the upkeep. It reports whether the connection lives on.
+func (u *upkeep) rest(life context.Context, d time.Duration, woken <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-woken:
+	case <-u.conn.Link().Done():
+		return false
+	case <-life.Done():
+		return false
+	}
+	return true
+}
+
+// isFinal reports whether a server said that it does not have what it was asked for: it is not asked again.
+func isFinal(err error) bool {
+	var refusal *link.RPCError
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	switch refusal.Code {
+	case wire.CodeMethodNotFound, wire.CodeInvalidParams, wire.CodeInvalidRequest:
+		return true
+	}
+	return false
+}

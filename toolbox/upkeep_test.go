@@ -1,0 +1,257 @@
+package toolbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// reluctant is a server that does with a request of one method, the nth that came, what its test says.
+type reluctant struct {
+	*mcptest.Server
+	method string
+	do     func(n int, m *wire.Message, pass func(), answer func([]byte))
+
+	mu   sync.Mutex
+	came int
+}
+
+func (r *reluctant) Connect(send func([]byte)) wire.Session {
+	return &reluctantSession{r.Server.Connect(send), r, send}
+}
+
+type reluctantSession struct {
+	wire.Session
+	of   *reluctant
+	send func([]byte)
+}
+
+func (s *reluctantSession) Receive(raw []byte) {
+	m := new(wire.Message)
+	raw = bytes.Clone(raw)
+	if wire.Scan(raw, m) != nil || !strings.HasPrefix(string(m.Bytes(m.Method)), s.of.method) {
+		s.Session.Receive(raw)
+		return
+	}
+	s.of.mu.Lock()
+	s.of.came++
+	n := s.of.came
+	s.of.mu.Unlock()
+	s.of.do(n, m, func() { s.Session.Receive(raw) }, s.send)
+}
+
+func (r *reluctant) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.came
+}
+
+// A list that changed is known in the end, also if it takes as long as at a start or is refused at first.
+func TestListIsReadLater(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do     func(n int, m *wire.Message, pass func(), answer func([]byte))
+		unread bool
+	}{
+		"slow": {func(n int, _ *wire.Message, pass func(), _ func([]byte)) {
+			if n == 1 {
+				pass()
+			} else {
+				time.AfterFunc(25*time.Second, pass)
+			}
+		}, false},
+		"refused": {func(n int, m *wire.Message, pass func(), answer func([]byte)) {
+			if n == 1 || n == 6 {
+				pass()
+			} else {
+				answer(wire.AppendError(nil, m.Bytes(m.ID), wire.CodeInternal, "not now", nil))
+			}
+		}, true},
+		"silent": {func(n int, _ *wire.Message, pass func(), _ func([]byte)) {
+			if n != 2 {
+				pass()
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reluctant{Server: &mcptest.Server{}, method: "tools/list", do: tt.do}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+				if err := b.Open(t.Context(), time.Second); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := callTool(t, s, "add_tool", `{"text":"late"}`); err != nil {
+					t.Fatal(err)
+				}
+				unread := false
+				for range 60 {
+					time.Sleep(time.Second)
+					err := s.Unread(toolbox.Tools)
+					unread = unread || err != nil
+					if err != nil && !strings.Contains(strings.Join(s.Notes(), "; "), "its tools could not be read") {
+						t.Errorf("got the notes %q, want that the tools could not be read", s.Notes())
+					}
+				}
+				if unread != tt.unread {
+					t.Errorf("the list was said to be unread: %v, want %v", unread, tt.unread)
+				}
+				if got := keys(s.Items(toolbox.Tools)); !slices.Contains(got, "late") || s.Unread(toolbox.Tools) != nil {
+					t.Errorf("got %q, %v, want the new tool", got, s.Unread(toolbox.Tools))
+				}
+			})
+		})
+	}
+}
+
+// A list that cannot be read is no use that is made of a server, and one that a server does not have is not asked for
+// again.
+func TestListThatFailsIsNoUse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		code, most int
+	}{
+		"for the moment": {wire.CodeInternal, 100},
+		"for good":       {wire.CodeMethodNotFound, 1},
+		"for our params": {wire.CodeInvalidParams, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reluctant{Server: &mcptest.Server{Prompts: []string{`{"name":"x"}`}}, method: "prompts/list"}
+				r.do = func(_ int, m *wire.Message, _ func(), answer func([]byte)) {
+					answer(wire.AppendError(nil, m.Bytes(m.ID), tt.code, "no", nil))
+				}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil }, idling)
+				if err := b.Open(t.Context(), time.Second); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * idleTimeout)
+				wantState(t, s, toolbox.Stopped)
+				if n := r.count(); n > tt.most || tt.most > 1 && n < 3 {
+					t.Errorf("the list was asked for %d times, want at most %d", n, tt.most)
+				}
+			})
+		})
+	}
+}
+
+// A list that is asked for while its server wants to be left alone is asked for again when that is over.
+func TestListWaitsForItsServer(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var asked []time.Time
+			s := &recorder{}
+			s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
+				switch {
+				case method == "initialize":
+					result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
+				case method == "tools/list":
+					mu.Lock()
+					asked = append(asked, time.Now())
+					n := len(asked)
+					mu.Unlock()
+					if n == 2 {
+						w.Header().Set("Retry-After", "2")
+						w.WriteHeader(status)
+						return
+					}
+					result(w, id, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, n))
+				case method == "tools/call":
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", id)
+				default:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				}
+			}
+			srv, p := openHeard(t, s, "2025-11-25")
+			if _, err := callTool(t, srv, "changes", "{}"); err != nil {
+				t.Fatal(err)
+			}
+			awaitTool(t, srv, p, "t3")
+			mu.Lock()
+			defer mu.Unlock()
+			if rest := asked[2].Sub(asked[1]); rest < 2*time.Second {
+				t.Errorf("the list was asked for again after %s, want 2 s at least", rest)
+			}
+		})
+	}
+}
+
+// openHeard opens a toolbox with a remote server, and gives what hears of its changes.
+func openHeard(t *testing.T, s *recorder, version string) (*toolbox.Server, *peer) {
+	t.Helper()
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	p := newPeer()
+	b := open(t, toolbox.Options{Client: toolbox.Client{Version: version}, Peer: p}, config.Server{
+		Name: "s", Transport: config.TransportHTTP, URL: web.URL,
+		Timeouts: config.Timeouts{Start: 20 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute},
+	})
+	return server(t, b, "s"), p
+}
+
+// awaitTool waits until a server has a tool.
+func awaitTool(t *testing.T, s *toolbox.Server, p *peer, name string) {
+	t.Helper()
+	late := time.After(2 * time.Minute)
+	for !slices.Contains(keys(s.Items(toolbox.Tools)), name) {
+		select {
+		case <-p.changed:
+		case <-late:
+			t.Fatalf("got the tools %q, want %s", keys(s.Items(toolbox.Tools)), name)
+		}
+	}
+}
+
+// The stream on which a modern server tells of changes is opened again when it was cut or could not be had, and what has
+// changed meanwhile is known.
+func TestListenedAgain(t *testing.T) {
+	ended := make(chan struct{})
+	var mu sync.Mutex
+	listens := 0
+	s := &recorder{}
+	s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch method {
+		case "server/discover":
+			result(w, id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}`)
+		case "tools/list":
+			result(w, id, fmt.Sprintf(`{"resultType":"complete","tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, listens))
+		case "subscriptions/listen":
+			listens++
+			if listens == 2 {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"notifications\":{}}}\n\n")
+			if listens == 3 {
+				_ = http.NewResponseController(w).Flush()
+				mu.Unlock()
+				select {
+				case <-r.Context().Done():
+				case <-ended:
+				}
+				mu.Lock()
+			}
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}
+	srv, p := openHeard(t, s, "2026-07-28")
+	defer close(ended)
+	awaitTool(t, srv, p, "t3")
+}

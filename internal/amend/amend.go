@@ -13,9 +13,10 @@ import (
 
 // Place is where a member stands in a file.
 type Place struct {
-	File string   // its ending decides the language: .yaml, .yml, .toml, and JSON else
-	Keys []string // what leads to the member, its own key last
-	List bool     // what holds it is a list of objects, of which each has its key as "name"
+	File     string   // what errors call the file
+	Language string   // "json", "yaml" or "toml"; "" has the ending of File decide: .yaml, .yml, .toml, and JSON else
+	Keys     []string // what leads to the member, its own key last
+	List     bool     // what holds it is a list of objects, of which each has its key as "name"
 }
 
 // ErrUnable says that a file cannot be changed without writing it anew.
@@ -29,6 +30,15 @@ func Set(data []byte, at Place, value []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the value is not an object: %.40q", value)
 	}
 	return change(data, at, v)
+}
+
+// Get returns the value of the member, nil where there is none.
+func Get(data []byte, at Place) (*document.Node, error) {
+	root, err := tree(bytes.TrimPrefix(data, []byte(mark)), at)
+	if err != nil {
+		return nil, err
+	}
+	return member(root, at), nil
 }
 
 // Move takes a member to another place, in JSON and YAML with the comments in it.
@@ -65,16 +75,19 @@ func Remove(data []byte, at Place) ([]byte, error) { return change(data, at, nil
 
 // change does either, in a way that keeps all other bytes; a nil value is none.
 func change(data []byte, at Place, value *document.Node) ([]byte, error) {
-	mark := ""
-	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
-		data, mark = rest, "\xef\xbb\xbf"
+	data, marked := bytes.CutPrefix(data, []byte(mark))
+	whole := func(text []byte) []byte {
+		if marked {
+			return append([]byte(mark), text...)
+		}
+		return bytes.Clone(text)
 	}
 	before, err := tree(data, at)
 	if err != nil {
 		return nil, err
 	}
 	if value == nil && member(before, at) == nil {
-		return append([]byte(mark), data...), nil
+		return whole(data), nil
 	}
 	after := wanted(before, at, value)
 	if at.language() == "toml" { // whose tables are put in at the end
@@ -94,13 +107,19 @@ func change(data []byte, at Place, value *document.Node) ([]byte, error) {
 			continue
 		}
 		if got, err := tree(out, at); err == nil && at.essence(got) == want {
-			return append([]byte(mark), out...), nil
+			return whole(out), nil
 		}
 	}
-	return nil, ErrUnable
+	return nil, fmt.Errorf("%s: %w", at.File, ErrUnable)
 }
 
+// mark may begin a text, and is no part of it.
+const mark = "\xef\xbb\xbf"
+
 func (p Place) language() string {
+	if p.Language != "" {
+		return p.Language
+	}
 	switch strings.ToLower(filepath.Ext(p.File)) {
 	case ".yaml", ".yml":
 		return "yaml"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,9 +142,18 @@ func (e Entry) Workbench() bool {
 	if strings.TrimSuffix(strings.ToLower(program), ".exe") != "workbench" {
 		return false
 	}
-	for _, arg := range e.Server.Args {
-		if arg == "workflow" || arg == "commands" { // its built-in servers are servers like others
+	for i, arg := range e.Server.Args {
+		switch arg {
+		case "serve":
+			return true
+		case "workflow", "commands", "replay": // servers like others
 			return false
+		case "record": // what it starts counts
+			at := i + slices.Index(e.Server.Args[i:], "--")
+			if at < i || at+1 == len(e.Server.Args) {
+				return false
+			}
+			return Entry{Server: Server{Command: e.Server.Args[at+1], Args: e.Server.Args[at+2:]}}.Workbench()
 		}
 	}
 	return true

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -70,14 +71,22 @@ func (c Client) OwnEntry(own Own) []byte {
 	return out.Bytes()
 }
 
-// OwnPlace returns where the entry of workbench stands, or is to stand, in a file of the client.
-func (c Client) OwnPlace(data []byte) amend.Place {
-	at := amend.Place{File: "file." + map[Format]string{JSON: "json", TOML: "toml", YAML: "yaml"}[c.Format], List: c.Form.List}
+// OwnPlace returns where the entry of workbench stands in a file of the client, whatever it is called there, or where
+// it is to stand. Own reports whether the file has an entry of workbench.
+func (c Client) OwnPlace(path string, data []byte) (at amend.Place, own bool) {
+	at = amend.Place{File: path, Language: strings.ToLower(string(c.Format)), List: c.Form.List}
 	at.Keys = append(at.Keys, c.Key...)
-	root := document.ReadSettings(at.File, data, new(document.Faults))
+	root := document.ReadSettings("file."+at.Language, data, new(document.Faults))
 	if servers := root.Get(c.Key[0]); len(c.Key) == 1 && servers != nil && inner(c.Key[0], servers) != servers {
 		at.Keys = append(at.Keys, "servers")
 	}
-	at.Keys = append(at.Keys, OwnName)
-	return at
+	name := OwnName
+	entries, _, _ := Read(Source{Client: &c, Path: path, Data: data}) // a file that cannot be read has none
+	for _, e := range entries {
+		if e.Workbench() && e.Project == "" && (!own || e.Name == OwnName) {
+			name, own = e.Name, true
+		}
+	}
+	at.Keys = append(at.Keys, name)
+	return at, own
 }

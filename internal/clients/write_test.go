@@ -23,7 +23,7 @@ func TestOwnEntry(t *testing.T) {
 				fmt.Fprintln(&text, "no address can be entered")
 				continue
 			}
-			set, err := amend.Set(nil, c.OwnPlace(nil), entry)
+			set, err := amend.Set(nil, place(c, nil), entry)
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -35,21 +35,51 @@ func TestOwnEntry(t *testing.T) {
 		}
 		entry := c.OwnEntry(stdio)
 		other := strings.ReplaceAll(string(entry), "workbench", "other")
-		at := c.OwnPlace(nil)
+		at := place(c, nil)
 		at.Keys = append(append([]string{}, at.Keys[:len(at.Keys)-1]...), "other")
 		before, err := amend.Set(nil, at, []byte(other))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		set, err := amend.Set(before, c.OwnPlace(before), entry)
+		set, err := amend.Set(before, place(c, before), entry)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		if after, err := amend.Remove(set, c.OwnPlace(set)); err != nil || string(after) != string(before) {
+		if after, err := amend.Remove(set, place(c, set)); err != nil || string(after) != string(before) {
 			t.Errorf("%s: got %v\n%s\nwant\n%s", c.Name, err, after, before)
 		}
 	}
 	golden(t, "own.txt", text.String())
+}
+
+func place(c clients.Client, data []byte) amend.Place {
+	at, _ := c.OwnPlace("file", data)
+	return at
+}
+
+// An entry is workbench's own by what it starts, whatever it is called.
+func TestOwnPlace(t *testing.T) {
+	c, _ := clients.Find("cursor")
+	for text, want := range map[string]string{
+		`{"wb": {"command": "/bin/workbench", "args": ["--config", "x", "serve"]}}`:                                 "wb true",
+		`{"wb": {"command": "workbench"}, "workbench": {"command": "C:\\workbench.exe", "args": ["serve"]}}`:        "workbench true",
+		`{"workbench": {"command": "npx", "args": ["other-workbench"]}, "wb": {"command": "workbench"}}`:            "wb true",
+		`{"workbench": {"command": "npx", "args": ["other-workbench"]}}`:                                            "workbench false",
+		`{"workbench": {"url": "http://127.0.0.1:7777/mcp"}}`:                                                       "workbench true",
+		`{"w": {"command": "workbench", "args": ["workflow", "serve"]}}`:                                            "workbench false",
+		`{"w": {"command": "workbench", "args": ["commands", "serve"]}}`:                                            "workbench false",
+		`{"w": {"command": "workbench", "args": ["replay", "git.txtar"]}}`:                                          "workbench false",
+		`{"w": {"command": "workbench", "args": ["record", "--out", "x", "dev/git"]}}`:                              "workbench false",
+		`{"w": {"command": "workbench", "args": ["record", "--out", "x", "--"]}}`:                                   "workbench false",
+		`{"w": {"command": "workbench", "args": ["record", "--out", "x", "--", "uvx", "mcp-server-git", "serve"]}}`: "workbench false",
+		`{"w": {"command": "workbench", "args": ["record", "--out", "x", "--", "workbench", "serve"]}}`:             "w true",
+		`{"workbench": 1}`: "workbench false",
+	} {
+		at, own := c.OwnPlace("mcp.json", []byte(`{"mcpServers": `+text+`}`))
+		if got := fmt.Sprint(at.Keys[1], " ", own); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
 }
 
 // opencode may have its servers one level deeper.
@@ -57,7 +87,7 @@ func TestOwnPlaceOfOpencode(t *testing.T) {
 	c, _ := clients.Find("opencode")
 	for text, want := range map[string]string{`{}`: "mcp/workbench", `{"mcp": {"a": {"command": []}}}`: "mcp/workbench",
 		`{"mcp": {"servers": {}}}`: "mcp/servers/workbench", `{"mcp": {"servers": {"command": ["x"]}}}`: "mcp/workbench"} {
-		if got := strings.Join(c.OwnPlace([]byte(text)).Keys, "/"); got != want {
+		if got := strings.Join(place(c, []byte(text)).Keys, "/"); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}

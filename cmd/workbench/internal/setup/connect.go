@@ -79,19 +79,20 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 	}
 	var todo []written
 	for _, w := range chosen {
-		entry := w.client.OwnEntry(own)
+		entry, same := w.client.OwnEntry(own), false
 		switch {
-		case entry == nil && len(args) == 0:
-			fmt.Fprintf(env.Err, "%s: an address cannot be written into its file; left out\n", w.client.Title)
-			continue
 		case entry == nil:
-			return cli.Hint(fmt.Errorf("%s: an address cannot be written into its file", w.client.Title), "connect it without --http, or use the settings of the client")
+			err = cli.Hint(errors.New("an address cannot be written into its file"), "connect it without --http, or use the settings of the client")
+		default:
+			same, err = w.set(entry)
 		}
-		if w.new, err = amend.Set(w.old, w.client.OwnPlace(w.old), entry); err != nil {
-			fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
+		if err != nil {
+			if err := leftOut(env, w.client, err, len(args) > 0); err != nil {
+				return err
+			}
 			continue
 		}
-		if bytes.Equal(w.old, w.new) || sameEntry(w, entry) {
+		if same {
 			fmt.Fprintf(env.Out, "%s: connected already (%s)\n", w.client.Title, cli.Shown(w.path))
 			continue
 		}
@@ -112,18 +113,31 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 	return nil
 }
 
-// sameEntry reports whether the entry is there already, written in another way.
-func sameEntry(w written, entry []byte) bool {
-	at := w.client.OwnPlace(w.old)
-	n := document.ReadSettings(at.File, w.old, new(document.Faults))
-	for _, key := range at.Keys[:len(at.Keys)-1] {
-		n = n.Get(key)
+// set makes the text with the entry. Same reports whether the entry is there already, perhaps written in another way.
+func (w *written) set(entry []byte) (same bool, err error) {
+	at, own := w.client.OwnPlace(w.path, w.old)
+	has, err := amend.Get(w.old, at)
+	if err != nil {
+		return false, err
 	}
-	if at.List || n == nil {
-		return false
+	if has != nil && !own {
+		return false, cli.Hint(fmt.Errorf("%s:%d: it has another server that is called %q", cli.Shown(w.path), has.Line, clients.OwnName), "rename that server, then connect again")
 	}
-	n = n.Get(clients.OwnName)
-	return n != nil && string(n.AppendJSON(nil)) == string(entry)
+	if has != nil && string(has.AppendJSON(nil)) == string(entry) {
+		return true, nil
+	}
+	w.new, err = amend.Set(w.old, at, entry)
+	return bytes.Equal(w.old, w.new), err
+}
+
+// leftOut is the error of a client whose file cannot be changed: of one that was named it ends the command, of others
+// it is told.
+func leftOut(env *cli.Environment, c clients.Client, err error, named bool) error {
+	if named {
+		return cli.Hint(fmt.Errorf("%s: %w", c.Title, foreign.NewError(err)), cli.HintOf(err))
+	}
+	fmt.Fprintf(env.Err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
+	return nil
 }
 
 // own is how clients are to reach this workbench.
@@ -204,10 +218,10 @@ func chosen(e *cli.Environment, args []string) ([]written, error) {
 		}
 		w, err := fileOf(c, sys.UserPaths(c))
 		switch {
-		case err != nil && len(args) == 0:
-			fmt.Fprintf(e.Err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
 		case err != nil:
-			return nil, err
+			if err := leftOut(e, c, err, len(args) > 0); err != nil {
+				return nil, err
+			}
 		case w.path == "":
 			return nil, cli.Hint(fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it")
 		case w.old != nil || len(args) > 0:

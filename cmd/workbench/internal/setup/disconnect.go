@@ -1,13 +1,13 @@
 package setup
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/amend"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 func Disconnect(env *cli.Environment) *cobra.Command {
@@ -28,15 +28,23 @@ It shows the changes and asks first.`,
 				return err
 			}
 			var todo []written
+			unable := false
 			for _, w := range chosen {
-				if w.old == nil || !connected(w, w.old) {
+				there := false
+				if there, err = w.connected(w.old); err == nil && !there {
 					if len(args) > 0 {
 						fmt.Fprintf(env.Out, "%s: not connected (%s)\n", w.client.Title, cli.Shown(w.path))
 					}
 					continue
 				}
-				if w.new, err = entryBefore(env, w); err != nil {
-					fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
+				if err == nil {
+					w.new, err = entryBefore(env, w)
+				}
+				if err != nil {
+					if err := leftOut(env, w.client, err, len(args) > 0); err != nil {
+						return err
+					}
+					unable = true
 					continue
 				}
 				todo = append(todo, w)
@@ -47,7 +55,7 @@ It shows the changes and asks first.`,
 			for _, w := range todo {
 				fmt.Fprintf(env.Out, "%s: disconnected (%s)\n", w.client.Title, cli.Shown(w.path))
 			}
-			if len(todo) == 0 && len(args) == 0 {
+			if len(todo) == 0 && len(args) == 0 && !unable {
 				fmt.Fprintln(env.Out, "no client is connected")
 			}
 			return nil
@@ -59,10 +67,14 @@ It shows the changes and asks first.`,
 	return cmd
 }
 
-// connected reports whether a text has the entry of workbench.
-func connected(w written, text []byte) bool {
-	without, err := amend.Remove(text, w.client.OwnPlace(text))
-	return err == nil && string(without) != string(text)
+// connected reports whether a text has an entry of workbench; the error says that the text cannot be read.
+func (w *written) connected(text []byte) (bool, error) {
+	at, own := w.client.OwnPlace(w.path, text)
+	if !own {
+		_, err := amend.Get(text, at)
+		return false, err
+	}
+	return true, nil
 }
 
 // entryBefore is a file without the entry: as it was before connect, where nobody else has changed it since. Nil is no
@@ -77,9 +89,23 @@ func entryBefore(e *cli.Environment, w written) ([]byte, error) {
 		return nil, err
 	}
 	for _, text := range earlier {
-		if text == nil || !connected(w, text) {
+		if there, err := w.connected(text); err == nil && !there {
 			return text, nil
 		}
 	}
-	return amend.Remove(w.old, w.client.OwnPlace(w.old))
+	text := w.old
+	for {
+		at, own := w.client.OwnPlace(w.path, text)
+		if !own {
+			return text, nil
+		}
+		without, err := amend.Remove(text, at)
+		if err == nil && bytes.Equal(without, text) {
+			err = amend.ErrUnable
+		}
+		if err != nil {
+			return nil, err
+		}
+		text = without
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/page"
 )
 
@@ -54,7 +55,7 @@ func (c configuration) show(ctx context.Context, _ *page.Query) (any, error) {
 			shown.Faults = append(shown.Faults, shownFault{File: path, Message: foreign.NewText(err.Error()).String()})
 			continue
 		}
-		shown.Files = append(shown.Files, shownFile{path, foreign.Block(Masked(path, src.Data))})
+		shown.Files = append(shown.Files, shownFile{path, foreign.Block(mask.Settings(path, src.Data))})
 	}
 	shown.Checked, err = c.run.json(ctx, "check", "--json")
 	return shown, err

@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/clients"
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -98,7 +99,7 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 		}
 		todo = append(todo, w)
 	}
-	if err := rewriteFiles(ctx, env, todo, own.Token, c.dryRun, c.yes); err != nil || c.dryRun {
+	if err := rewriteFiles(ctx, env, todo, c.dryRun, c.yes); err != nil || c.dryRun {
 		return err
 	}
 	for _, w := range todo {
@@ -261,14 +262,29 @@ const (
 	aroundLine = 24 // how many bytes are shown before and after that
 )
 
-// changedLines returns the lines that are gone, behind a -, and those that are new, behind a +.
-func changedLines(old, changed []byte) (lines []string) {
-	for line := range bytes.Lines(diff.Diff("a", old, "b", changed)) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+++") || strings.HasPrefix(text, "---") {
-			continue
+// changedLines returns the lines that are gone, behind a -, and those that are new, behind a +, without the secrets of
+// either text. The name decides the language of both.
+func changedLines(name string, old, changed []byte) (lines []string) {
+	showOld, showNew := strings.Split(mask.Settings(name, old), "\n"), strings.Split(mask.Settings(name, changed), "\n")
+	show := func(sign string, of []string, number int) {
+		if 0 < number && number <= len(of) { // 0 is a line of the head
+			lines = append(lines, sign+strings.TrimRight(of[number-1], "\r"))
 		}
-		lines = append(lines, text)
+	}
+	a, b := 0, 0 // the numbers of the next lines
+	for line := range bytes.Lines(diff.Diff("a", old, "b", changed)) {
+		switch line[0] {
+		case '@':
+			_, _ = fmt.Sscanf(string(line), "@@ -%d,%d +%d,%d", &a, new(int), &b, new(int))
+		case '-':
+			show("-", showOld, a)
+			a++
+		case '+':
+			show("+", showNew, b)
+			b++
+		case ' ':
+			a, b = a+1, b+1
+		}
 	}
 	for i := range lines {
 		if i+1 < len(lines) && lines[i][0] == '-' && lines[i+1][0] == '+' && max(len(lines[i]), len(lines[i+1])) > longLine {
@@ -304,13 +320,10 @@ func different(a, b string) (string, string) {
 }
 
 // rewriteFiles shows what will be different, asks, and writes.
-func rewriteFiles(ctx context.Context, e *cli.Environment, todo []written, secret string, dryRun, yes bool) error {
+func rewriteFiles(ctx context.Context, e *cli.Environment, todo []written, dryRun, yes bool) error {
 	for _, w := range todo {
 		fmt.Fprintf(e.Out, "%s\n", cli.Shown(w.path))
-		for _, text := range changedLines(w.old, w.new) {
-			if secret != "" {
-				text = strings.ReplaceAll(text, secret, "…")
-			}
+		for _, text := range changedLines("file."+strings.ToLower(string(w.client.Format)), w.old, w.new) {
 			fmt.Fprintln(e.Out, "  "+foreign.Block(text))
 		}
 	}

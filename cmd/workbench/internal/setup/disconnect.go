@@ -49,7 +49,7 @@ It shows the changes and asks first.`,
 				}
 				todo = append(todo, w)
 			}
-			if err := rewriteFiles(cmd.Context(), env, todo, "", dryRun, yes); err != nil || dryRun {
+			if err := rewriteFiles(cmd.Context(), env, todo, dryRun, yes); err != nil || dryRun {
 				return err
 			}
 			for _, w := range todo {

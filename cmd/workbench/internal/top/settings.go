@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/host/pageview"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
 // settings are the lines of the files of the configuration, without secrets, and what workbench check finds wrong.
@@ -49,7 +49,7 @@ func settingsOf(ctx context.Context, env *opening.Environment) settings {
 		if path == "" || err != nil {
 			continue // check says so
 		}
-		for i, line := range strings.Split(pageview.Masked(path, src.Data), "\n") {
+		for i, line := range strings.Split(mask.Settings(path, src.Data), "\n") {
 			s.rows = append(s.rows, settingsRow{fmt.Sprint("line ", i+1), line, fmt.Sprintf("%s:%d", path, i+1)})
 		}
 	}

@@ -1,12 +1,14 @@
-package pageview
+package mask_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
 // Of a configuration everything is shown but what may be a secret, and each line stays where it is.
-func TestMasked(t *testing.T) {
+func TestSettings(t *testing.T) {
 	for name, tc := range map[string]struct{ file, text string }{
 		"JSON": {"c.json", `{"toolboxes": {"box": {"description": "kept", "mcpServers": {"a": {"command": "kept",
 			"args": ["kept", "--api-key", "canary", "--token=canary", "kept"], "env": {"A": "canary \" canary", "B": "${KEPT}"}},
@@ -30,10 +32,27 @@ toolboxes:
       b: {url: "https://kept/", headers: {X: canary, Y: "canary"}}
 store: {dsn: canary}
 `},
+		"TOML": {"c.toml", `
+[mcp_servers.a]
+command = "kept"
+args = ["kept", "--token", "canary", "kept=kept"]
+env = { A = "canary", B = 'canary' } # kept
+
+[mcp_servers.a.http_headers]
+"Ü-X" = "canary"
+[mcp_servers.b]
+bearer_token = "canary" # kept
+url = "https://kept/"
+[c.env]
+A = """canary"
+canary"""
+B = '''
+canary'canary'''
+`},
 		"what cannot be read": {"c.json", `{"env": "canary`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Masked(tc.file, []byte(tc.text))
+			got := mask.Settings(tc.file, []byte(tc.text))
 			if strings.Contains(got, "canary") {
 				t.Errorf("a secret is shown:\n%s", got)
 			}

@@ -28,14 +28,14 @@ configuration has "record": "full", and the command line that repeats it.`,
   workbench calls show 4711-12 --json | jq .result`,
 		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := findCall(cmd.Context(), env, args[0])
+			c, of, err := findCall(cmd.Context(), env, args[0])
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return terminal.PrintJSON(env.Out, c)
 			}
-			_, err = fmt.Fprint(env.Out, running.Text(&c))
+			_, err = fmt.Fprint(env.Out, running.Text(env, &of, &c))
 			return err
 		},
 	}
@@ -50,17 +50,18 @@ func callsRepeatCommand(env *cli.Environment, call *cobra.Command) *cobra.Comman
 		Short: "Repeat one call",
 		Long: `Repeat calls the tool of a recorded call again, with the recorded arguments, and
 prints the result, as workbench call does. The call goes to the server of the running
-workbench if that has it open, otherwise to a server that is started for it. Only
-this command ever repeats a recorded call.`,
+workbench if that has it open, otherwise to a server that is started for it. A call
+of a workbench with another configuration is not repeated: the server could be
+another one there. Only this command ever repeats a recorded call.`,
 		Example: `  workbench calls --failed
   workbench calls repeat 4711-12`,
 		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := findCall(cmd.Context(), env, args[0])
+			c, of, err := findCall(cmd.Context(), env, args[0])
 			if err != nil {
 				return err
 			}
-			again, err := running.Repetition(&c)
+			again, err := running.Repetition(env, &of, &c)
 			if err != nil {
 				return err
 			}
@@ -72,24 +73,26 @@ this command ever repeats a recorded call.`,
 	return cmd
 }
 
-// findCall asks all workbenches for a call.
-func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.Call, err error) {
+// findCall asks all workbenches for a call, and the one that has it where it stands.
+func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.Call, of status.Workbench, err error) {
 	var mu sync.Mutex
 	var all []calls.Call
+	var from status.Peer
 	running.Each(e, func(p status.Peer) error {
 		c, err := p.Call(ctx, id)
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, c)
+			all, from = append(all, c), p
 		}
 		return err
 	})
 	switch {
 	case len(all) == 1:
-		return all[0], nil
+		of, err = from.Get(ctx)
+		return all[0], of, err
 	case len(all) > 1:
-		return found, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
+		return found, of, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
 	}
-	return found, cli.Hint(fmt.Errorf("no running workbench of this user has a call %q", id), "workbench calls lists the calls")
+	return found, of, cli.Hint(fmt.Errorf("no running workbench of this user has a call %q", id), "workbench calls lists the calls")
 }

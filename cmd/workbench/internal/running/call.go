@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/shellword"
+	"github.com/mcp-workbench/workbench/internal/status"
 )
 
 // Cells are the cells of a call in a table.
@@ -44,8 +47,8 @@ func took(c *calls.Call) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
-// Repetition is the command line that makes a call again, or says why there is none.
-func Repetition(c *calls.Call) ([]string, error) {
+// Repetition is the command line that makes a call of a workbench again, or says why there is none.
+func Repetition(env *cli.Environment, of *status.Workbench, c *calls.Call) ([]string, error) {
 	var why, hint string
 	switch {
 	case c.Method != "tools/call" || c.Server == "":
@@ -57,6 +60,12 @@ func Repetition(c *calls.Call) ([]string, error) {
 	case c.Masked:
 		why, hint = "secrets were removed from its arguments", "workbench call "+shellword.Word(c.Name())+" takes them from you"
 	}
+	if why == "" {
+		var err error
+		if why, hint, err = elsewhere(env, of); err != nil {
+			return nil, err
+		}
+	}
 	if why != "" {
 		return nil, cli.Hint(fmt.Errorf("call %s cannot be repeated: %s", c.ID, why), hint)
 	}
@@ -67,8 +76,38 @@ func Repetition(c *calls.Call) ([]string, error) {
 	return again, nil
 }
 
-// Text shows a call to a person.
-func Text(c *calls.Call) string {
+// elsewhere says why names of servers mean others to a command than to a workbench, and where they mean the same; "" if
+// they do.
+func elsewhere(env *cli.Environment, of *status.Workbench) (why, hint string, err error) {
+	here, _, err := env.LoadBy((*config.Source).ParseUsable)
+	if err != nil {
+		return "", "", err
+	}
+	project := here.Project
+	if project == here.Path {
+		project = ""
+	}
+	switch {
+	case isSameFile(of.Config, here.Path) && isSameFile(of.Project, project):
+		return "", "", nil
+	case of.Config == "" || of.Project != "":
+		return "its workbench uses another configuration", "run the command where the workbench was started, in " + shellword.Word(of.Dir), nil
+	}
+	return "its workbench uses another configuration", "add --config " + shellword.Word(of.Config), nil
+}
+
+// isSameFile reports whether two paths name one file, or both none.
+func isSameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, two)
+}
+
+// Text shows a call of a workbench to a person.
+func Text(env *cli.Environment, of *status.Workbench, c *calls.Call) string {
 	var b strings.Builder
 	say := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
@@ -114,7 +153,7 @@ func Text(c *calls.Call) string {
 	if c.ArgumentsLeft || c.ResultLeft {
 		say("left out", "arguments or a result of more than %d bytes", calls.MaxValue)
 	}
-	again, err := Repetition(c)
+	again, err := Repetition(env, of, c)
 	hint := cli.HintOf(err)
 	switch {
 	case err == nil:

@@ -126,12 +126,15 @@ func (p *part) what(size int) string {
 	return fmt.Sprintf("%s, %s", what, terminal.Bytes(int64(size)))
 }
 
-// printText prints text of a server: on a terminal JSON is set in lines, else it is left as it is.
+// printText prints text of a server: on a terminal as that can be shown, with JSON set in lines, else as it is.
 func printText(e *opening.Environment, text string) error {
-	if trimmed := strings.TrimSpace(text); terminal.Is(e.Out) && trimmed != "" && strings.Contains("{[", trimmed[:1]) && json.Valid([]byte(trimmed)) {
-		return printWhole(e, []byte(trimmed))
+	if terminal.Is(e.Out) {
+		if trimmed := strings.TrimSpace(text); trimmed != "" && strings.Contains("{[", trimmed[:1]) && json.Valid([]byte(trimmed)) {
+			return printWhole(e, []byte(trimmed))
+		}
+		text = foreign.Block(text)
 	}
-	_, err := fmt.Fprintln(e.Out, foreign.Block(text))
+	_, err := fmt.Fprintln(e.Out, text)
 	return err
 }
 

@@ -84,6 +84,10 @@ func run(ctx context.Context, args []string) (err error) {
 		_ = stays.Wait()
 		_ = command("wineserver", "-k").Run() // it ends by itself, too
 	}()
+	if out, err := command("go", "build", "-overlay", overlay, "-o", dir+"/", "./test/fakeserver").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the server of the tests: %w: %s", err, out)
+	}
+	environ = append(environ, "WORKBENCH_TEST_PROGRAMS=Z:"+dir)
 	tests := command("go", append([]string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout", "10m", "-exec", "wine"}, args...)...)
 	tests.Stdout, tests.Stderr = os.Stdout, os.Stderr
 	return tests.Run()

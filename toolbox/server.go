@@ -140,7 +140,7 @@ func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().lar
 // Account is charged for what is kept because of the server, whichever of its processes it was.
 func (s *Server) Account() *account.Account { return s.account }
 
-// Strays reports whether the server may be working on a request that nobody waits for any more.
+// Strays reports whether the server may be working on a call that nobody waits for any more.
 func (s *Server) Strays() bool { return s.counts.Strays() }
 
 // Dropped counts a notification of the server that its client was not given.

@@ -221,3 +221,46 @@ func TestStartIsSilentForLongerThanACall(t *testing.T) {
 		time.Sleep(10 * time.Second) // what is answered late
 	})
 }
+
+// A server that was left with a call may be at work on it for a while, but not behind its connection. What workbench asks
+// to get to know it is no call.
+func TestStrays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
+		counts := new(rpc.Counts)
+		connect := func() *rpc.Conn {
+			c := rpc.New(new(slow), rpc.Options{
+				Owner: nobody{}, Counts: counts, Limits: func() *rpc.Limits { return limits },
+				Buffers: new(wire.Buffers), Life: t.Context(), Begin: func(func()) bool { return false },
+			})
+			c.Begin()
+			return c
+		}
+		leave := func(c *rpc.Conn, method string) {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			if _, err := c.Request(ctx, method, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v, want that it was given up", method, err)
+			}
+		}
+		check := func(when string, want bool) {
+			if counts.Strays() != want {
+				t.Errorf("%s: got %v, want %v", when, !want, want)
+			}
+		}
+		first := connect()
+		leave(first, "server/discover")
+		check("after a probe", false)
+		leave(first, "tools/call")
+		check("after a call", true)
+		first.Close(errors.New("over"))
+		check("after the end of its connection", false)
+		second := connect()
+		defer second.Close(errors.New("over"))
+		leave(second, "tools/call")
+		time.Sleep(59 * time.Second)
+		check("59 seconds after a call", true)
+		time.Sleep(time.Second)
+		check("a minute after a call", false)
+	})
+}

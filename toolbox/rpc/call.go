@@ -54,6 +54,7 @@ type Call struct {
 
 	edits   edits
 	bounded bool // who makes it bounds its time
+	works   bool // it is ours, and calls a tool
 	number  uint64
 	digits  [20]byte
 	holder  atomic.Pointer[holder] // the connection that it was given to last

@@ -156,8 +156,9 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	if c.Calls.take(call.number) == nil {
 		return
 	}
-	now := time.Now()
-	c.opts.Counts.strayed.Store(&now)
+	if call.OfClient || call.works { // nothing else has a server ask a client
+		c.opts.Counts.strayed.Store(&strayed{time.Now(), c.over})
+	}
 	defer c.link.Abandon(call.number)
 	if c.link.Nature().OwnStreams && c.hello.Era.EndsStreams() {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)

@@ -29,7 +29,7 @@ func consult[T any](ctx context.Context, c *Conn, method string, params []byte, 
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}
 	w := &waiter[T]{method: method, take: take, done: make(chan struct{})}
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w, bounded: bounded}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w, bounded: bounded, works: method == "tools/call"}
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}

@@ -38,7 +38,13 @@ type Counts struct {
 	Late, Unknown, Noise, Dropped            atomic.Uint64
 	InFlight, Queued                         atomic.Int64
 
-	strayed atomic.Pointer[time.Time] // when a request was last given up
+	strayed atomic.Pointer[strayed]
+}
+
+// strayed is the last call that was given up.
+type strayed struct {
+	at   time.Time
+	over <-chan struct{} // closed with the connection that it was made on, which the server's work ends with
 }
 
 // Read returns the counters; the numbers are each right, but not all of one moment.
@@ -61,11 +67,19 @@ func (c *Counts) Read() Counters {
 // HasRoom reports whether the server may have one more call of a client.
 func (c *Counts) HasRoom(l *Limits) bool { return c.InFlight.Load() < l.MaxInFlight }
 
-// strayTime is for how long a server may be working on a request that was given up, as far as anybody can tell.
+// strayTime is for how long a server may be working on a call that was given up, as far as anybody can tell.
 const strayTime = time.Minute
 
-// Strays reports whether the server may be working on a request that nobody waits for any more.
+// Strays reports whether the server may be working on a call that nobody waits for any more.
 func (c *Counts) Strays() bool {
-	at := c.strayed.Load()
-	return at != nil && time.Since(*at) < strayTime
+	last := c.strayed.Load()
+	if last == nil || time.Since(last.at) >= strayTime {
+		return false
+	}
+	select {
+	case <-last.over:
+		return false
+	default:
+		return true
+	}
 }

@@ -80,10 +80,16 @@ func (t tools) toolboxes(_ context.Context, q *page.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.Toolboxes != nil { // nothing depends on the others, as for a client
+		some := *cfg
+		some.Untrusted, some.Fault = nil, ""
+		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !q.May(t.Name) })
+		cfg = &some
+	}
 	all, costs := []shownToolbox{}, shownCosts{AtOnce: meta.AtOnce(cfg)}
 	for _, b := range boxes {
-		of, _ := cfg.Toolbox(b.Name)
-		if !q.May(b.Name) {
+		of, ok := cfg.Toolbox(b.Name)
+		if !ok {
 			continue
 		}
 		one := shownToolbox{Name: b.Name, Description: of.Description.String(), Open: of.Open, Servers: []shownServer{}}

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // fakeFront answers each tools/call with its parameters, less their _meta.
@@ -35,6 +37,9 @@ func (fakeFront) Ask(_ context.Context, who principal.Principal, request []byte,
 }
 
 func (fakeFront) Restart(_ principal.Principal, toolbox, server string) (bool, error) {
+	if server == "all" {
+		return false, errors.New("it is shared")
+	}
 	return toolbox+"/"+server == "shop/desk", nil
 }
 
@@ -68,6 +73,7 @@ func TestActions(t *testing.T) {
 		{"answer", admin, `{"id":"7-1"}`, "approve --refuse -- 7-1", "null"},
 		{"restart", ada, `{"toolbox":"shop","server":"desk","pid":7}`, "", "null"},
 		{"restart", ada, `{"toolbox":"shop","server":"none","pid":7}`, "", "shop/none is no longer open there"},
+		{"restart", ada, `{"toolbox":"shop","server":"all","pid":7}`, "", "it is shared"},
 		{"open", ada, `{"toolbox":"shop"}`, "", `{"for":"ada","params":{"arguments":{"toolbox_name":"shop"},"name":"workbench_open_toolbox"}}`},
 		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a\"b"}`, "", `{"tool":{"toolbox":"shop","server":"desk","name":"a\"b"},"arguments":{}}`},
 		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a","arguments":{"n":1.0}}`, "", `"name":"a"},"arguments":{"n":1.0}}`},
@@ -156,5 +162,24 @@ func TestRunsOfAViewer(t *testing.T) {
 		if _, err := actions["watch"].Do(t.Context(), q); err != errEnough || string(got) != tt.want {
 			t.Errorf("%s: got %s and %v, want %s", tt.who.Name, got, err, tt.want)
 		}
+	}
+}
+
+// What the definitions cost a viewer does not depend on toolboxes that the viewer may not use.
+func TestCostsOfAViewer(t *testing.T) {
+	costs := func(hidden string) string {
+		cfg, err := config.Parse("c.json", fmt.Appendf(nil, `{"toolboxes":{"shop":{"mcpServers":{}},%q:{"description":%q,"mcpServers":{}}}}`, hidden, strings.Repeat(hidden, 100)), func(string) (string, bool) { return "", false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		recall := func() ([]*toolbox.Toolbox, *config.Config, error) { return nil, cfg, nil }
+		got, err := tools{recall: recall}.toolboxes(t.Context(), &page.Query{Viewer: page.Viewer{Principal: principal.Principal{Name: "ada", Toolboxes: []string{"shop"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got)
+	}
+	if short, long := costs("other"), costs("another"); short != long {
+		t.Errorf("got %s and %s, want the same", short, long)
 	}
 }

@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -47,11 +49,16 @@ func (p *Proxy) Running(box, name string) (all []Running) {
 // Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports
 // false if that is nowhere, and the error says why it is not started.
 func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found bool, err error) {
+	shared := false
 	for _, srv := range p.Running(toolbox, server) {
 		if who.Admin || who.May(toolbox) && srv.Session != "" && srv.User == who.Name {
 			found = true
 			err = errors.Join(err, srv.Restart())
 		}
+		shared = shared || who.May(toolbox) && srv.Session == ""
+	}
+	if !found && shared {
+		return false, fmt.Errorf("%s/%s is shared by all users, and only those with admin rights may restart it", toolbox, foreign.NewName(server))
 	}
 	return found, err
 }

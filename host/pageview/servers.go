@@ -56,7 +56,7 @@ func (s servers) restart(ctx context.Context, q *page.Query, a *asked) (any, err
 	gone := fmt.Errorf("%s/%s is no longer open there", a.Toolbox, foreign.NewName(a.Server))
 	if !s.others.local || a.PID == s.served.now().PID {
 		found, err := s.served.Restart(q.Principal, a.Toolbox, a.Server)
-		if !found {
+		if !found && err == nil {
 			err = gone
 		}
 		return nil, err

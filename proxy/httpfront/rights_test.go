@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
@@ -31,6 +32,26 @@ func TestFaultU18_NoRights(t *testing.T) {
 		_ = resp.Body.Close()
 		if text := string(body); err != nil || !strings.Contains(text, "No toolbox is available to you") || strings.Contains(text, "workbench-config") {
 			t.Errorf("%.60s: got %d %s, %v", request, resp.StatusCode, text, err)
+		}
+	}
+}
+
+// A server that is shared is restarted by those who may act for others, and whoever else has it open is told so.
+func TestRestartOfASharedServer(t *testing.T) {
+	w := newWeb(t, oneShared, webOptions{})
+	w.modern(1, "dev__s__echo", `{}`, "").want(`"id":1`)
+	for _, tt := range []struct {
+		who   principal.Principal
+		found bool
+		want  string // a piece of the error, "" for none
+	}{
+		{principal.Principal{Name: "ada", Toolboxes: []string{"dev"}}, false, "dev/s is shared by all users, and only those with admin rights may restart it"},
+		{principal.Principal{Name: "eve", Toolboxes: []string{"other"}}, false, ""},
+		{principal.Principal{Name: "root", Admin: true}, true, ""},
+	} {
+		found, err := w.proxy.Restart(tt.who, "dev", "s")
+		if found != tt.found || (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v and %v, want %v and %q", tt.who.Name, found, err, tt.found, tt.want)
 		}
 	}
 }

@@ -314,3 +314,29 @@ func TestReloadShared(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A call that waits for a server which is starting waits for the one that a reload puts in its place.
+func TestReloadOfAServerThatIsWaitedFor(t *testing.T) {
+	for name, settings := range map[string]string{"own": "", "shared": `, "shared": true`} {
+		t.Run(name, func(t *testing.T) {
+			config := func(args string) string {
+				return fmt.Sprintf(`{"toolboxes": {"dev": {"mcpServers": {"s": {"command": "inside", "args": [%s]%s}}}}}`, args, settings)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				front := newFront(t, readConfig(t, config(`"silent=initialize,server/discover"`)), "")
+				l := connect(t, front)
+				l.initialize("2025-11-25", "{}")
+				l.send(callOf(1, "workbench_use_tool", `{"toolbox_name":"dev","server_name":"s","tool_name":"echo","arguments":{"n":1}}`))
+				synctest.Wait()
+				front.Reload(readConfig(t, config("")))
+				if got := text(t, l.reply("1")); got != `{"n":1}` {
+					t.Errorf("got %q, want the answer of the new server", got)
+				}
+				l.close()
+				if err := front.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

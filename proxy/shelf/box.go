@@ -59,25 +59,41 @@ func (b *Box) Server(name string) (*toolbox.Server, bool) {
 
 // open starts the servers that do not run and waits for all, or for those that are named.
 func (b *Box) open(ctx context.Context, wait time.Duration, names ...string) error {
-	commons := b.content.Load().commons
-	if commons == nil {
-		return b.Open(ctx, wait, names...)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = commons.Open(ctx, wait, names...) })
-	err := b.Open(ctx, wait, names...)
-	wg.Wait()
-	return err
+	return b.steadily(ctx, wait, func(wait time.Duration) error {
+		commons := b.content.Load().commons
+		if commons == nil {
+			return b.Open(ctx, wait, names...)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = commons.Open(ctx, wait, names...) })
+		err := b.Open(ctx, wait, names...)
+		wg.Wait()
+		return err
+	})
 }
 
 // Await waits as open does, but has nothing started or tried again.
 func (b *Box) Await(ctx context.Context, wait time.Duration, names ...string) {
-	var wg sync.WaitGroup
-	if commons := b.content.Load().commons; commons != nil {
-		wg.Go(func() { commons.Await(ctx, wait, names...) })
+	_ = b.steadily(ctx, wait, func(wait time.Duration) error {
+		var wg sync.WaitGroup
+		if commons := b.content.Load().commons; commons != nil {
+			wg.Go(func() { commons.Await(ctx, wait, names...) })
+		}
+		b.Toolbox.Await(ctx, wait, names...)
+		wg.Wait()
+		return nil
+	})
+}
+
+// steadily waits for servers, and again for those that a reload has put in their place meanwhile.
+func (b *Box) steadily(ctx context.Context, most time.Duration, await func(time.Duration) error) error {
+	for end := time.Now().Add(most); ; {
+		before := b.Servers()
+		err := await(time.Until(end))
+		if err != nil || ctx.Err() != nil || !time.Now().Before(end) || slices.Equal(before, b.Servers()) {
+			return err
+		}
 	}
-	b.Toolbox.Await(ctx, wait, names...)
-	wg.Wait()
 }
 
 // AwaitInstall waits for the named server, or for any if none is named, as long as it installs, for which it has a time

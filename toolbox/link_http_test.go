@@ -86,7 +86,7 @@ func TestStreamIsTakenUpAgain(t *testing.T) {
 			fmt.Fprint(w, "id: a\nretry: 1\ndata: \n\n")
 		case last == "a":
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "id: b\ndata: \n\n")
+			fmt.Fprint(w, "id: b\n\n") // without data, too
 		case last == "b":
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "id: c\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", call)

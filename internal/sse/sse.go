@@ -49,15 +49,16 @@ func NewReader(r io.Reader, max int) *Reader {
 }
 
 // Next returns the next event that has data, or io.EOF. An event that the stream ends in the middle of is dropped, as
-// the standard says.
+// the standard says. The event that comes with an error has the id and the time to wait of events without data before
+// it: where to take up the stream again.
 func (e *Reader) Next() (Event, error) {
-	var ev Event
+	var ev, passed Event
 	e.data = e.data[:0]
 	lines, empty := 0, 0
 	for {
 		line, err := e.line()
 		if err != nil {
-			return Event{}, err
+			return passed, err
 		}
 		if len(line) == 0 {
 			if lines > 0 {
@@ -65,6 +66,7 @@ func (e *Reader) Next() (Event, error) {
 				return ev, nil
 			}
 			ev.Type = ""
+			passed = ev
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		// Signs of life between events are few; what comes without end and says nothing is not one.

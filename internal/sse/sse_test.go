@@ -23,6 +23,9 @@ func FuzzReader(f *testing.F) {
 		"event: no data\n\ndata: next is a message\n\n",
 		"id: \x00\nid\ndata\n\n",
 		"id: 7\n\ndata: later\n\n",
+		"data: a\n\nid: 8\n\n",
+		"id: 8\n\nid: 9\n",
+		"id: 8\n\nid: 9\ndata: cut off\n",
 		"data: cut off\n",
 		"data: cut off",
 		"\n\n\ndata\n\n",
@@ -34,7 +37,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		const limit = 300
-		want, long := readEvents(stream, limit)
+		want, last, long := readEvents(stream, limit)
 		for name, r := range map[string]io.Reader{
 			"at once":    bytes.NewReader(stream),
 			"byte-wise":  iotest.OneByteReader(bytes.NewReader(stream)),
@@ -46,6 +49,9 @@ func FuzzReader(f *testing.F) {
 			for {
 				var ev sse.Event
 				if ev, err = er.Next(); err != nil {
+					if !long && ev.ID != last {
+						t.Fatalf("%s, %q: got the id %q at the end, want %q", name, stream, ev.ID, last)
+					}
 					break
 				}
 				got = append(got, ev.Type+"|"+ev.ID+"|"+string(ev.Data))
@@ -60,39 +66,39 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// readEvents reads a whole stream, and reports whether it met an event or a line over the limit, or as much that says
-// nothing, behind which nothing is read.
-func readEvents(stream []byte, limit int) (events []string, long bool) {
+// readEvents reads a whole stream, and reports the id of events without data behind the last event, and whether it met
+// an event or a line over the limit, or as much that says nothing, behind which nothing is read.
+func readEvents(stream []byte, limit int) (events []string, last string, long bool) {
 	text := strings.TrimPrefix(string(stream), "\xef\xbb\xbf")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ReplaceAll(text, "\r", "\n")
 	lines := strings.Split(text, "\n")
 	// Behind the last newline is no line, but it may be too long already.
-	last := lines[len(lines)-1]
+	open := lines[len(lines)-1]
 	kind, id := "", ""
 	var data []string
 	idle := 0 // bytes of lines that are no data, since the last event
 	for _, line := range lines[:len(lines)-1] {
 		if len(line) > limit+64 {
-			return events, true
+			return events, "", true
 		}
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		if name != "data" && (line != "" || data == nil) {
 			if idle += len(line) + 1; idle > limit {
-				return events, true
+				return events, "", true
 			}
 		}
 		switch {
 		case line == "" && data != nil:
 			events = append(events, kind+"|"+id+"|"+strings.Join(data, "\n"))
-			kind, id, data, idle = "", "", nil, 0
+			kind, id, last, data, idle = "", "", "", nil, 0
 		case line == "":
-			kind = "" // the id stays, to go on from
+			kind, last = "", id // the id stays, to go on from
 		case name == "data":
 			data = append(data, value)
 			if len(strings.Join(data, "\n")) > limit {
-				return events, true
+				return events, "", true
 			}
 		case name == "event":
 			kind = value
@@ -100,5 +106,5 @@ func readEvents(stream []byte, limit int) (events []string, long bool) {
 			id = value
 		}
 	}
-	return events, len(last) > limit+64
+	return events, last, len(open) > limit+64
 }

@@ -24,14 +24,14 @@ func (s *stream) read(events *sse.Reader, r Receiver, take func(*wire.Message) (
 	var m wire.Message
 	for {
 		ev, err := events.Next()
-		if err != nil {
-			return false, err
-		}
 		if ev.HasID {
 			s.last = ev.ID
 		}
 		if ev.Retry > 0 {
 			s.retry = min(ev.Retry, backoff.Max)
+		}
+		if err != nil {
+			return false, err
 		}
 		if !ev.IsMessage() {
 			continue

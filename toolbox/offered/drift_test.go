@@ -29,7 +29,7 @@ func numbered(n int) []string {
 	return names
 }
 
-// Each list is compared with the one before it, and what has changed so far is said each time that it grows.
+// What is said is how the list differs from the first, each time that it changes.
 func TestDriftGrows(t *testing.T) {
 	var d drift
 	for i, step := range []struct {
@@ -40,8 +40,14 @@ func TestDriftGrows(t *testing.T) {
 		{items("a", "b", "c"), items("a=2", "b", "c"), "tools are not as they were last seen: 1 changed (a)"},
 		{items("a=2", "b", "c"), items("a=2", "b", "d"), "tools are not as they were last seen: 1 changed (a), 1 added (d), 1 gone (c)"},
 		{items("a=2", "b", "d"), items("a=2", "b=2", "d", "e"), "tools are not as they were last seen: 2 changed (a, b), 2 added (d, e), 1 gone (c)"},
+		{items("a=2", "b=2", "d", "e"), items("a", "b=2", "c=2", "e"), "tools are not as they were last seen: 2 changed (b, c), 1 added (e)"},
+		{items("a", "b=2", "c=2", "e"), items("a", "b", "c"), ""},
+		{items("a", "b", "c"), items("a=2", "b=2", "d", "e"), "tools are not as they were last seen: 2 changed (a, b), 2 added (d, e), 1 gone (c)"},
 		{nil, nil, ""},
 	} {
+		if i == 6 {
+			d.logged = time.Time{} // a while later
+		}
 		if got := d.note(Tools, step.before, step.now); got != step.want {
 			t.Errorf("step %d: got %q, want %q", i, got, step.want)
 		}
@@ -64,11 +70,23 @@ func TestDriftToAndFro(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		// Both names of each kind are new in the first second; then there are the minutes 1 to 4.
-		if told != 2+4 {
-			t.Errorf("got %d lines in 300 s, want 6", told)
+		// The names are new in the first second; then there are the minutes 1 to 4.
+		if told != 1+4 {
+			t.Errorf("got %d lines in 300 s, want 5", told)
 		}
 	})
+}
+
+// A server whose list moves on at each start has the difference said, and not all that ever came and went.
+func TestDriftOfRestarts(t *testing.T) {
+	var d drift
+	got := ""
+	for i := range 3 {
+		got = d.note(Tools, items(fmt.Sprint("t", i)), items(fmt.Sprint("t", i+1)))
+	}
+	if want := "tools are not as they were last seen: 1 added (t3), 1 gone (t0)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // What a server changes without end takes bounded room, in memory and in a line.
@@ -80,14 +98,14 @@ func TestDriftIsBounded(t *testing.T) {
 		{10, "10 added (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9)"},
 		{11, "11 added (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 1 more)"},
 		{100, "100 added (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 90 more)"},
-		{101, "over 100 added (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 90 more)"},
+		{101, "101 added (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 91 more)"},
 	} {
 		var d drift
 		if got := d.note(Tools, nil, items(numbered(tt.n)...)); got != "tools are not as they were last seen: "+tt.want {
 			t.Errorf("%d: got %q, want %q", tt.n, got, tt.want)
 		}
-		if len(d.added.known) > maxDrift {
-			t.Errorf("%d: %d names are kept", tt.n, len(d.added.known))
+		if len(d.told[1]) > maxDrift {
+			t.Errorf("%d: %d names are kept", tt.n, len(d.told[1]))
 		}
 		if got := d.note(Tools, nil, items("one more")); (got != "") != (tt.n < maxDrift) {
 			t.Errorf("%d, and one more at once: got %q", tt.n, got)

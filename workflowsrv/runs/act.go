@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -71,6 +72,9 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		var not *NotMadeError
 		if err != nil && !errors.As(err, &not) && !harmless(ctx, t.e.opts.Tools, a) {
 			// Nobody knows what became of it. The intent stays, and a person is asked.
+			lost := t.at(Lost)
+			lost.Tool, lost.Text = toolName(a), cut.Short(err.Error())
+			t.note(lost)
 			return some(t.askPerson(ctx, askUnknown))
 		}
 		if done, err := t.returned(ctx, a, raw, err); done || err != nil {

@@ -124,6 +124,9 @@ func TestUnknownCall(t *testing.T) {
 		e := runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: d})
 		a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
 		run := at(t, a, err, "person count").Run
+		if q, _, err := e.Pending(t.Context(), "alice", run); err != nil || !strings.Contains(q.Message, "nobody knows what came of it: the server has gone. Look") {
+			t.Errorf("got %q and %v, want why nobody knows", q.Message, err)
+		}
 		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "count", Output: "again"})
 		at(t, a, err, "person count")
 		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: tt.answer, How: "test"}); err != nil {

@@ -125,8 +125,12 @@ func (s *standing) question(ctx context.Context, why asking) string {
 		if !bytes.Equal(e.Arguments, s.args) {
 			now = fmt.Sprintf(", with %s", args)
 		}
-		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
-			"was made, or %q to make it now%s.", workflow, e.Tool, foreign.NewText(string(e.Arguments)), wasMade, callAgain, now)
+		call := fmt.Sprintf("%s with %s", e.Tool, foreign.NewText(string(e.Arguments)))
+		what := fmt.Sprintf("was about to call %s when workbench ended, and nobody knows whether it did", call)
+		if e.Text != "" {
+			what = fmt.Sprintf("called %s, and nobody knows what came of it: %s", call, foreign.NewText(e.Text))
+		}
+		return fmt.Sprintf("%s %s. Look, then answer %q if the call was made, or %q to make it now%s.", workflow, what, wasMade, callAgain, now)
 	case askLate:
 		what := "the file " + act.File
 		if act.Webhook {

@@ -21,6 +21,7 @@ const (
 	Dismissed  Kind = "dismissed"  // the person was shown the question about Step, and gave no answer to it
 	Intended   Kind = "intended"   // the tool of Step is about to be called, the waiting begins, or Children are about to
 	Returned   Kind = "returned"   // the tool of Step gave Result, or failed: Text
+	Lost       Kind = "lost"       // nobody knows what came of the call of the tool of Step: Text says why
 	Checkpoint Kind = "checkpoint" // a place with a name, Text
 	Rewound    Kind = "rewound"    // the run goes on from event To
 	Forked     Kind = "forked"     // the events before this one are those of the run From

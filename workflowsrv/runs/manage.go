@@ -163,7 +163,7 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 		switch e.Kind {
 		case Rewound, Finished, Abandoned, Expired:
 			continue // The line is straight in the fork, and goes on.
-		case Asked, Dismissed, Coded, Refused, Answered, Intended:
+		case Asked, Dismissed, Coded, Refused, Answered, Intended, Lost:
 			if !done[gate(e.Step, e.Pass)] {
 				continue // A person answers for each run, which waits, calls tools and begins runs by itself.
 			}

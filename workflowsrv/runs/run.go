@@ -215,6 +215,11 @@ func (p *place) apply(e Event) {
 		default:
 			p.until[at] = e
 		}
+	case Lost:
+		if call, ok := p.intents[at]; ok {
+			call.Text = e.Text
+			p.intents[at] = call
+		}
 	case Returned:
 		delete(p.intents, at)
 		if e.Text != "" {

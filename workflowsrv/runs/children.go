@@ -48,7 +48,9 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	var todo, results strings.Builder
 	for _, c := range began.Children {
 		r, err := t.child(ctx, c)
-		if err != nil {
+		if errors.As(err, new(*Error)) {
+			return some(t.stays(ctx, err))
+		} else if err != nil {
 			return nil, err
 		}
 		d := childData{Run: c.Run, Workflow: c.Workflow, Status: r.Status}
@@ -89,7 +91,8 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		entry, fault := t.e.opts.Find(c.Workflow)
 		if fault != nil {
-			return nil, fault
+			return nil, &Error{fmt.Sprintf("the run %s of this step is not there, and no other can begin in its place: the workflow %s: %v", c.Run, c.Workflow, fault),
+				"put the workflow there, or go back to before this step to do it without"}
 		}
 		fresh := &Run{ID: c.Run, Workflow: entry.ID, Digest: t.e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
 		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,

@@ -169,6 +169,33 @@ func TestChildren(t *testing.T) {
 	}
 }
 
+// A run whose children are not there, nor their workflows, names them, and can go back to do the step without.
+func TestChildrenGone(t *testing.T) {
+	who := runs.Caller{Principal: "alice"}
+	here, there := runs.NewMemory(), runs.NewMemory()
+	a, err := runs.NewEngine(runs.Options{Find: finder(t, parent, part), Memory: here}).Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"it"}`))
+	d := at(t, a, err, "runs both")
+	r, events, err := here.Run(t.Context(), "alice", d.Run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition, err := here.Definition(t.Context(), r.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := there.StartRun(t.Context(), "alice", r, definition, events...); err != nil {
+		t.Fatal(err)
+	}
+	e := runs.NewEngine(runs.Options{Find: finder(t), Memory: there})
+	a, err = e.Resume(t.Context(), who, "", d.Run)
+	at(t, a, err, "failed both")
+	if want := "the run " + d.Runs[0].Run + " of this step is not there, and no other can begin in its place: the workflow part: there is no such workflow"; !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want in it %s", a.Text, want)
+	}
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: d.Run, Action: "rewind", To: 1})
+	at(t, a, err, "step both")
+}
+
 // A run in which nothing happens expires as configured: that is said before, nothing of it is lost, and it can be taken
 // up again.
 func TestExpiry(t *testing.T) {

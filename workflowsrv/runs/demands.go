@@ -119,7 +119,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 		if err := json.Unmarshal(text, &a); err != nil || a.Decision != "continue" && a.Decision != "stop" {
 			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop runs once more")
 			r.artifacts = append(r.artifacts, loopSample(loop))
-		} else if here := w.Step(loop); a.LoopID != "" && !isLoop(w, a.LoopID) && (here == nil || here.Loop.Name != a.LoopID) {
+		} else if a.LoopID != "" && !hasLoop(w, a.LoopID) {
 			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, cut.Short(a.LoopID)), "")
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		}
@@ -140,12 +140,20 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 	}
 }
 
-func isLoop(w *definition.Workflow, id string) bool {
-	s := w.Step(id)
-	return s != nil && s.Loop != nil
+// hasLoop reports whether artifacts can call a loop so: by its id, or by the name that its file gives it.
+func hasLoop(w *definition.Workflow, name string) bool {
+	for s := range w.All() {
+		if s.Loop != nil && (s.ID == name || s.Loop.Name == name) {
+			return true
+		}
+	}
+	return false
 }
 
 func loopSample(loop string) string {
+	if loop == "" {
+		return fmt.Sprintf(`{"kind":%q,"decision":"continue"}`, loopControl)
+	}
 	return fmt.Sprintf(`{"kind":%q,"loopId":%q,"decision":"continue"}`, loopControl, loop)
 }
 

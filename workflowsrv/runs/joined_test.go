@@ -279,7 +279,7 @@ func TestDecisionIsOfOneLoop(t *testing.T) {
 	a, err := e.Start(t.Context(), who, "loops", "", nil)
 	run := at(t, a, err, "step first-decide").Run
 	for _, c := range [][2]string{
-		{`"loopId":"late_loop","decision":"stop"`, "blocked first-decide"},
+		{`"loopId":"no_loop","decision":"stop"`, "blocked first-decide"},
 		{`"loopId":"early_loop","decision":"continue"`, "step first-decide"},
 		{`"loopId":"early_loop","decision":"stop"`, "step second-decide"},
 		{`"decision":"continue"`, "step second-decide"},
@@ -287,6 +287,46 @@ func TestDecisionIsOfOneLoop(t *testing.T) {
 	} {
 		a, err := e.Next(t.Context(), who, runs.Step{Run: run, Notes: c[0], Artifacts: []json.RawMessage{json.RawMessage(`{"kind":"wr.loop_control",` + c[0] + `}`)}})
 		at(t, a, err, c[1])
+	}
+}
+
+// A decision from elsewhere, by either name of the loop, ends the loop after its first pass, in whichever pass of another
+// loop it was made.
+func TestDecisionFromElsewhere(t *testing.T) {
+	loop := func(id string) string {
+		return fmt.Sprintf(`{"id":"%s-loop","type":"loop","title":"L","loop":{"type":"while","maxIterations":4,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control","loopId":"name_%[1]s"}},`+
+			`"body":[{"id":"do-%[1]s","title":"D","prompt":"p"}]}`, id)
+	}
+	text := `{"id":"loops","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},` + loop("aa") + `,` + loop("bb") + `,{"id":"end","title":"End","prompt":"p"}]}`
+	who := runs.Caller{Principal: "alice"}
+	for _, c := range []struct{ at, loop string }{{"one", "name_bb"}, {"one", "bb-loop"}, {"do-aa#2", "name_bb"}, {"do-aa#2", "bb-loop"}} {
+		e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+		a, err := e.Start(t.Context(), who, "loops", "", nil)
+		run := at(t, a, err, "step one").Run
+		for _, step := range []string{"one", "do-aa#1", "do-aa#2", "do-aa#3", "do-aa#4", "do-bb#1"} {
+			s := runs.Step{Run: run, ID: step, Notes: "n " + step}
+			if step == c.at {
+				s.Artifacts = []json.RawMessage{json.RawMessage(`{"kind":"wr.loop_control","loopId":"` + c.loop + `","decision":"stop"}`)}
+			}
+			if a, err = e.Next(t.Context(), who, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at(t, a, err, "step end")
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "end", Artifacts: []json.RawMessage{json.RawMessage(`{"kind":"wr.loop_control"}`)}})
+		if at(t, a, err, "blocked end"); strings.Contains(a.Text, "loopId") {
+			t.Errorf("got %s, want no loop without a name", a.Text)
+		}
+	}
+	// One that names no loop and was made outside of all is about none.
+	e := runs.NewEngine(runs.Options{Find: finder(t, strings.ReplaceAll(text, `,"loopId":"name_aa"`, ""))})
+	a, err := e.Start(t.Context(), who, "loops", "", nil)
+	run := at(t, a, err, "step one").Run
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "one", Artifacts: []json.RawMessage{json.RawMessage(`{"kind":"wr.loop_control","decision":"stop"}`)}})
+	at(t, a, err, "step do-aa")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "do-aa#1", Notes: "n"})
+	if d := at(t, a, err, "step do-aa"); d.Loop.Iteration != 2 {
+		t.Errorf("got pass %d, want the second", d.Loop.Iteration)
 	}
 }
 

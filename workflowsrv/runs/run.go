@@ -67,7 +67,7 @@ type place struct {
 	completed []string       // ids of steps at the top
 	state     string         // the place in the loops
 	context   map[string]any // never changed, only replaced
-	stops     map[string]int // the pass in which an artifact ended the loop
+	stops     map[string]int // the pass in which an artifact ended the loop, by its id or, for one from elsewhere, its name
 	answers   map[string]Event
 	asked     map[string]Event
 	codes     map[string]Event
@@ -181,7 +181,10 @@ func (p *place) apply(e Event) {
 			p.completed = append(slices.Clip(p.completed), e.Step)
 		}
 		for _, loop := range stopped(e) {
-			p.stops[loop] = max(e.Pass, 1)
+			p.stops[loop] = 1 // It comes to its first pass anyway.
+			if loop == e.Loop {
+				p.stops[loop] = max(e.Pass, 1)
+			}
 		}
 		delete(p.intents, at)
 		delete(p.failures, at)
@@ -312,7 +315,9 @@ func stopped(e Event) []string {
 			if a.LoopID == "" || a.LoopID == e.LoopName {
 				a.LoopID = e.Loop
 			}
-			loops = append(loops, a.LoopID)
+			if a.LoopID != "" { // None is that of a step outside of all loops.
+				loops = append(loops, a.LoopID)
+			}
 		}
 	}
 	return loops

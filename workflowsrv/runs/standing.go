@@ -110,7 +110,7 @@ func (s *standing) locate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if a.Loop != nil && s.r.stops[a.Loop.ID] > 0 && a.Loop.Iteration > s.r.stops[a.Loop.ID] && !slices.Contains(request.Completed, a.Loop.ID) {
+		if a.Loop != nil && s.stopped(a.Loop) && !slices.Contains(request.Completed, a.Loop.ID) {
 			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
 			continue
 		}
@@ -125,6 +125,16 @@ func (s *standing) locate(ctx context.Context) error {
 		}
 		return nil
 	}
+}
+
+// stopped reports whether an artifact has ended the loop before this pass.
+func (s *standing) stopped(pass *stepping.LoopPass) bool {
+	for _, name := range []string{pass.ID, s.w.Step(pass.ID).Loop.Name} {
+		if last, ok := s.r.stops[name]; ok && pass.Iteration > last {
+			return true
+		}
+	}
+	return false
 }
 
 // scope is what the texts and conditions of the step where the run is see.

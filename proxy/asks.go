@@ -75,18 +75,29 @@ func (as *asks) find(id []byte) *ask {
 	return as.open[string(id)]
 }
 
-// take forgets the asks that are chosen, and gives one of them; nil if there is none.
-func (as *asks) take(chosen func(*ask) bool) (taken *ask) {
+// take forgets the asks that are chosen, and gives them.
+func (as *asks) take(chosen func(*ask) bool) (taken []*ask) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	for id, k := range as.open {
 		if chosen(k) {
-			taken = k
+			taken = append(taken, k)
 			delete(as.open, id)
 		}
 	}
 	return taken
 }
+
+// abandon takes back what servers asked for a request that gets no reply.
+func (as *asks) abandon(r *request) {
+	for _, k := range as.take(func(k *ask) bool { return k.of != nil && k.carrier == r }) {
+		k.of.Refuse(wire.CodeInternal, nobodyAnswers)
+		r.out.Message(k.withdrawal(callEnded))
+	}
+}
+
+// callEnded is why a question is withdrawn whose call is over.
+const callEnded = "the call that the question belongs to has ended"
 
 // forget forgets an ask that needs no answer any more. It reports whether the client is to be told: the ask was open,
 // and the session is not closed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
@@ -98,6 +99,40 @@ func TestFaultG16_WhoAsks(t *testing.T) {
 		if got := visit("3", `[{"message":"a","message":"b"}]`); !strings.Contains(got, "cannot be passed on") {
 			t.Errorf("got %s, want an error", got)
 		}
+	})
+}
+
+// While a client is being asked, the silence of the server that waits for the answer makes no call late but by its total
+// time; then the question is withdrawn.
+func TestTimeInWhichTheClientIsAsked(t *testing.T) {
+	served := strings.Replace(oneServer, `"inside"`, `"inside","timeouts":{"callIdle":"10s","callTotal":"1m"}`, 1)
+	const ask = `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?"}}}}`
+	t.Run("legacy", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := talkTo(t, newFront(t, readConfig(t, served), ""))
+			c.initialize()
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s}}`, ask)
+			c.hear(`"id":"wb-1"`, "elicitation/create")
+			time.Sleep(50 * time.Second)
+			c.say(`{"jsonrpc":"2.0","id":"wb-1","result":{"action":"accept"}}`)
+			c.hear(`"id":1`, "accept")
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s}}`, ask)
+			c.hear(`"id":"wb-2"`, "elicitation/create")
+			c.hear("notifications/cancelled", `"requestId":"wb-2"`)
+			c.hear(`"id":2`, "timeouts.callTotal")
+			c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"hang"}}}`)
+			c.hear(`"id":3`, "timeouts.callIdle")
+		})
+	})
+	t.Run("modern", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := talkTo(t, newFront(t, readConfig(t, served), ""))
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, ask, meta(""))
+			state := field(t, c.hear(`"id":1`, `input_required`), "result", "requestState")
+			time.Sleep(50 * time.Second)
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{"r1":{"action":"accept"}},%s}}`, ask, state, meta(""))
+			c.hear(`"id":2`, `"resultType":"complete"`, "accept")
+		})
 	})
 }
 

@@ -71,7 +71,7 @@ func (f *flight) ended(o outcome, reply []byte) {
 	}
 	f.record.ended(o, srv, reply)
 	if r := f.asking.Load(); r != nil {
-		r.end()
+		r.end(reply != nil)
 	}
 	if o != answered && f.failed != nil {
 		f.failed(o)
@@ -183,6 +183,9 @@ func (f *flight) Done(m *wire.Message, err error) {
 	if p := f.parked.Load(); p != nil {
 		p.done(m, err)
 		return
+	}
+	if m == nil {
+		f.by.asks.abandon(&f.request)
 	}
 	f.deliver(m, err)
 }

@@ -85,7 +85,7 @@ func (f *flight) ask(m *wire.Message) bool {
 	})
 	f.asking.Store(r)
 	if f.over.Load() { // it ended meanwhile and did not find the round
-		r.end()
+		r.end(false)
 		return true
 	}
 	for i, q := range questions {
@@ -137,10 +137,15 @@ func (r *round) answer(number int, m *wire.Message) {
 	}
 }
 
-// end forgets what the client has not answered of a request that has ended.
-func (r *round) end() {
+// end forgets what the client has not answered of a request that has ended, and tells the client so, unless it gave the
+// request up.
+func (r *round) end(tell bool) {
 	r.expiry.Stop()
-	r.f.by.asks.take(func(k *ask) bool { return k.of == nil && k.carrier == &r.f.request })
+	for _, k := range r.f.by.asks.take(func(k *ask) bool { return k.of == nil && k.carrier == &r.f.request }) {
+		if tell {
+			r.f.out.Message(k.withdrawal(callEnded))
+		}
+	}
 }
 
 // again sends the request with the answers.

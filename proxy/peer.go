@@ -80,7 +80,7 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest
 	works := make(map[any]bool)
 	p.requests.each(func(r *request) {
 		f := r.work.(*flight)
-		if f.server.Load() != srv {
+		if f.server.Load() != srv || f.parked.Load() == nil && !f.call.IsSent() {
 			return
 		}
 		if newest == nil || f.number > newest.number {
@@ -126,19 +126,21 @@ func (p *peer) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
 // Withdraw takes back a server's request that needs no answer any more. m is the server's own word of that, nil if the
 // server is gone.
 func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
-	k := p.asks.take(func(k *ask) bool { return k.of == a })
+	taken := p.asks.take(func(k *ask) bool { return k.of == a })
 	p.waiting.withdraw(a)
 	p.tasks.withdraw(a)
 	for _, parked := range p.states.parked() {
 		parked.withdraw(a)
 	}
-	switch {
-	case k == nil || p.work.ended():
-	case m == nil:
-		p.line.emit(k.carrier, k.withdrawal("the server is gone"))
-	default:
-		id, _ := wire.FindPath(m.Raw, m.Params, "requestId")
-		p.line.emit(k.carrier, wire.Splice(nil, m.Raw, wire.Edit{Span: id, New: []byte(k.id)}))
+	for _, k := range taken {
+		switch {
+		case p.work.ended():
+		case m == nil:
+			p.line.emit(k.carrier, k.withdrawal("the server is gone"))
+		default:
+			id, _ := wire.FindPath(m.Raw, m.Params, "requestId")
+			p.line.emit(k.carrier, wire.Splice(nil, m.Raw, wire.Edit{Span: id, New: []byte(k.id)}))
+		}
 	}
 }
 

@@ -288,6 +288,9 @@ func (b *taskBridge) put(ctx context.Context, method string, params []byte) (ans
 		}
 		return m.Bytes(m.Result), nil
 	case <-wait.C:
+		if b.desk.asks.forget(k) {
+			b.f.out.Message(k.withdrawal(callEnded))
+		}
 		return nil, fmt.Errorf("the client did not answer the server's question within %v", parkTime)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)

@@ -106,12 +106,14 @@ func (a *Ask) Reply(raw []byte, id wire.Span) {
 	if !a.asks.take(a) {
 		return
 	}
+	a.conn.Answered()
 	_ = a.conn.Write(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
 }
 
 // Refuse answers the request with an error of ours.
 func (a *Ask) Refuse(code int, text string) {
 	if a.asks.take(a) {
+		a.conn.Answered()
 		a.conn.Refuse([]byte(a.id), code, text)
 	}
 }

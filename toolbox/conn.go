@@ -73,6 +73,7 @@ func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	a := &Ask{Server: s, For: during, conn: c.Conn, asks: &c.asks, id: string(id), size: size}
 	switch added, twice := c.asks.add(a); {
 	case added:
+		c.Asked()
 		s.peer.Request(a, m)
 	case twice:
 		c.Refuse(id, wire.CodeInvalidRequest, "a request with this id is being answered")
@@ -86,6 +87,7 @@ func (r receiver) Notification(m *wire.Message) {
 		var out [1]wire.Span
 		if m.Params.Present() && wire.Find(m.Raw, m.Params, []string{"requestId"}, out[:]) == nil && out[0].Present() {
 			if a := c.asks.takeID(m.Bytes(out[0])); a != nil {
+				c.Answered()
 				s.peer.Withdraw(a, m)
 			}
 		}

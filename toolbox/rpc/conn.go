@@ -20,6 +20,7 @@ package rpc
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -67,6 +68,7 @@ type Conn struct {
 	opts    Options
 	noise   noise
 	backlog backlog
+	asking  atomic.Int32  // requests of the server that the client has not answered
 	over    chan struct{} // closed with the connection
 	hello   Hello
 	self    holder // the connection itself, for its calls
@@ -138,6 +140,20 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 	call.Handler.Done(m, err)
 	c.opts.Owner.Ended()
 }
+
+// Asked notes that a request of the server waits for the client, until Answered notes that it does no longer. Meanwhile
+// the server may be busy with nothing else: that it is silent makes no call late, whichever the request belongs to.
+func (c *Conn) Asked() { c.asking.Add(1) }
+
+// Answered is told of above.
+func (c *Conn) Answered() {
+	c.Calls.heardAgain() // before a call can be late that had to wait for it
+	c.asking.Add(-1)
+}
+
+// excused reports whether the server need not be heard: what it says waits for a client that reads slowly, or it waits
+// for an answer of its client.
+func (c *Conn) excused() bool { return c.backlog.holds() || c.asking.Load() > 0 }
 
 func (c *Conn) era() eras.Era { return c.hello.Era }
 

@@ -32,14 +32,14 @@ func (d *deadlineClock) stop() {
 	}
 }
 
-// deadline is when a call is late; ok is false if it never is. While its connection is held up, that it hears nothing
-// is not the server's doing: it is looked at again by and by.
-func (c *Call) deadline(l *config.Timeouts, held bool) (at time.Time, ok bool) {
+// deadline is when a call is late; ok is false if it never is. While the silence of the server is not its doing, the
+// call is looked at again by and by.
+func (c *Call) deadline(l *config.Timeouts, excused bool) (at time.Time, ok bool) {
 	if c.Open || c.bounded {
 		return c.due, c.stray != nil
 	}
 	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
-	if held {
+	if excused {
 		idle = time.Now().Add(l.CallIdle)
 	}
 	if total.Before(idle) {

@@ -14,9 +14,9 @@ const overslept = 500 * time.Millisecond
 // end: later calls are late later.
 func (t *Table) armLocked(now time.Time) {
 	var next time.Time
-	limits, held := &t.limits().Timeouts, t.held()
+	limits, excused := &t.limits().Timeouts, t.excused()
 	for _, call := range t.pending {
-		if at, ok := call.deadline(limits, held); ok && (next.IsZero() || at.Before(next)) {
+		if at, ok := call.deadline(limits, excused); ok && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
@@ -44,9 +44,9 @@ func (t *Table) tooLate(now time.Time, limits *config.Timeouts) (late []*Call, s
 		t.clock.timer.Reset(overslept)
 		return nil, 0
 	}
-	held := t.held()
+	excused := t.excused()
 	for _, call := range t.pending {
-		if at, ok := call.deadline(limits, held); ok && !now.Before(at) {
+		if at, ok := call.deadline(limits, excused); ok && !now.Before(at) {
 			late = append(late, call)
 		}
 	}

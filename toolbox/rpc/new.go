@@ -16,7 +16,7 @@ func New(l link.Link, opts Options) *Conn {
 	c.Calls = &Table{
 		counts:  opts.Counts,
 		limits:  opts.Limits,
-		held:    c.backlog.holds,
+		excused: c.excused,
 		late:    c.expire,
 		pending: make(map[uint64]*Call),
 		rested:  time.Now(),

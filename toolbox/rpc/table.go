@@ -13,8 +13,8 @@ import (
 type Table struct {
 	counts *Counts
 	limits func() *Limits
-	// held reports that what the server says waits for a client that reads slowly.
-	held func() bool
+	// excused reports that the silence of the server is not its doing.
+	excused func() bool
 	// late is called on a goroutine of its own when calls may be too late.
 	late func()
 
@@ -124,7 +124,7 @@ func (t *Table) progressed(number uint64) *Call {
 	return call
 }
 
-// heardAgain notes that nothing could be heard until now, for which no call is late.
+// heardAgain notes that the silence of the server was not its doing until now, for which no call is late.
 func (t *Table) heardAgain() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,10 +1,15 @@
 package toolbox
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
@@ -106,16 +111,26 @@ func (a *Ask) Reply(raw []byte, id wire.Span) {
 	if !a.asks.take(a) {
 		return
 	}
-	a.conn.Answered()
-	_ = a.conn.Write(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
+	a.answer(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
 }
 
 // Refuse answers the request with an error of ours.
 func (a *Ask) Refuse(code int, text string) {
 	if a.asks.take(a) {
-		a.conn.Answered()
-		a.conn.Refuse([]byte(a.id), code, text)
+		a.answer(func(b []byte) []byte { return wire.AppendError(b, []byte(a.id), code, text, nil) })
 	}
+}
+
+// answer writes the answer. If the server does not get it, the call ends for which the server waits in vain.
+func (a *Ask) answer(add func(b []byte) []byte) {
+	a.conn.Answered()
+	lost := func(err error) {
+		a.Server.log.Warn().AnErr(logkey.Err, foreign.NewError(err)).Msg("an answer to a question of the server did not reach it")
+		a.conn.Abort(a.For, fmt.Errorf("the answer to its question did not reach it: %w", err))
+	}
+	if err := a.conn.WriteOr(add, lost); errors.Is(err, link.ErrBusy) {
+		lost(err)
+	} // else the connection is ending, and its calls with it
 }
 
 // Forward sends the server a notification that belongs to this request, such as the client's progress on it, with edits

@@ -2,6 +2,7 @@ package toolbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -690,5 +691,67 @@ func TestHTTPCloseOfADeadServer(t *testing.T) {
 	r.Listener.Close()
 	if err := b.Close(); err != nil {
 		t.Errorf("got %v, want nil", err)
+	}
+}
+
+// An answer to a question of a server reaches it when the server no longer wants to be left alone. If the server does not
+// take it, the call does not wait for it any longer.
+func TestHTTPAnswersArrive(t *testing.T) {
+	for name, tt := range map[string]struct {
+		limit  bool // another call is refused first
+		status int  // of the first answer
+		want   string
+	}{
+		"another call was too much": {limit: true},
+		"the answer is too much":    {status: http.StatusTooManyRequests},
+		"the answer is refused":     {status: http.StatusInternalServerError, want: "the answer to its question did not reach it: HTTP 500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answered, refused := make(chan struct{}), false
+			s := &recorder{}
+			s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
+				switch {
+				case method == "initialize":
+					w.Header().Set("Mcp-Session-Id", "1")
+					result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)
+				case method == "tools/call":
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\"}\n\n")
+					_ = http.NewResponseController(w).Flush()
+					select {
+					case <-answered:
+						fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", id)
+					case <-r.Context().Done():
+					case <-t.Context().Done():
+					}
+				case method == "prompts/get":
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusTooManyRequests)
+				case method == "" && r.Method == http.MethodPost && tt.status != 0 && !refused:
+					refused = true
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(tt.status)
+				case method == "" && r.Method == http.MethodPost:
+					w.WriteHeader(http.StatusAccepted)
+					close(answered)
+				default:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				}
+			}
+			srv, p := openHeard(t, s, "2025-11-25")
+			c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks"}}`)
+			srv.Send(c)
+			a := <-p.requests
+			if tt.limit {
+				if _, err := srv.Request(t.Context(), "prompts/get", nil); err == nil {
+					t.Error("the other call succeeded")
+				}
+			}
+			a.Refuse(-1, "no")
+			if err := <-h.done; (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -69,6 +69,8 @@ func (l *builtin) Send(msg []byte, _ uint64) error {
 	return nil
 }
 
+func (l *builtin) Tell(msg []byte, _ func(error)) error { return l.Send(msg, 0) }
+
 func (l *builtin) Nature() Nature        { return Nature{Inside: true} }
 func (l *builtin) Done() <-chan struct{} { return l.done }
 func (l *builtin) Cause() error          { return ErrClosed }

@@ -72,12 +72,18 @@ func (l *httpLink) Usable(tool string, definition []byte) bool {
 
 func (l *httpLink) Nature() Nature { return Nature{OwnStreams: true} }
 
-// Send posts a message on a goroutine of its own: the answer to it is the body of that very response.
 func (l *httpLink) Send(msg []byte, id uint64) error {
+	return l.send(msg, id, func(err error) { l.r.Lost(id, err) })
+}
+
+func (l *httpLink) Tell(msg []byte, lost func(error)) error { return l.send(msg, 0, lost) }
+
+// send posts a message on a goroutine of its own: the answer to it is the body of that very response.
+func (l *httpLink) send(msg []byte, id uint64, lost func(error)) error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
-	wait, done, err := l.order.turn(len(msg), id != 0)
+	wait, pass, done, err := l.order.turn(len(msg), id != 0)
 	if err != nil {
 		return err
 	}
@@ -96,10 +102,14 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 		deepen()
 		wait(ctx)
 		err := remote.Unreached(refused)
-		if refused == nil {
+		switch {
+		case refused != nil:
+		case id != 0:
 			err = l.post(ctx, body, id, arrived)
+		default:
+			err = patiently(ctx, func() error { return l.post(ctx, body, id, arrived) }, pass)
 		}
-		l.finish(body, id, err)
+		l.finish(body, id, err, lost)
 	}) {
 		cancel()
 		done()
@@ -117,16 +127,16 @@ func deepen() {
 	runtime.KeepAlive(&room)
 }
 
-// finish ends a request, and the link with it if that showed that no more will be answered. Others that are under way
+// finish ends a message, and the link with it if that showed that no more will be answered. Others that are under way
 // are waited for.
-func (l *httpLink) finish(body []byte, id uint64, err error) {
+func (l *httpLink) finish(body []byte, id uint64, err error, lost func(error)) {
 	_, version := l.session.get()
 	over := l.posts.end(body, id, err, version != "", l.server.HasLogin())
 	if over != nil {
 		l.r.Draining() // before anybody who hears of the failure tries again
 	}
-	if err != nil && id != 0 {
-		l.r.Lost(id, err)
+	if err != nil && (id != 0 || l.ctx.Err() == nil) {
+		lost(err)
 	}
 	if over != nil {
 		l.cancel(over)
@@ -217,7 +227,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	if err := l.lost(resp, refusedWith(resp.StatusCode, &m)); err != nil {
 		return err
 	}
-	if number, ok := Number(m.Bytes(m.ID)); resp.StatusCode >= 300 && id != 0 && (!ok || number != id) {
+	if number, ok := Number(m.Bytes(m.ID)); resp.StatusCode >= 300 && (!ok || number != id) {
 		return refusedWith(resp.StatusCode, &m)
 	}
 	return l.receive(&m, id)

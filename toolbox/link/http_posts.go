@@ -22,11 +22,15 @@ type posts struct {
 // brokenMax is how many answers of 5xx in a row end the link, so that the server is left alone and tried by and by.
 const brokenMax = 5
 
-// add takes a request in, and what cancels it; the error says why it is not taken.
+// add takes a request in, and what cancels it; the error says why it is not taken. What is no request belongs to those
+// that are waited for.
 func (p *posts) add(id uint64, cancel context.CancelFunc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id != 0 && p.refuses == nil {
+	if id == 0 {
+		return nil
+	}
+	if p.refuses == nil {
 		p.cancels[id] = cancel
 	}
 	return p.refuses

@@ -32,10 +32,12 @@ import (
 type Link interface {
 	// Begin has the link read and hand what it reads to r. It is called once, before anything is sent.
 	Begin(r Receiver)
-	// Send writes one message, which is a request with that number or, with 0, anything else. It does not wait for the
-	// peer and does not keep msg. What becomes of a request that cannot be delivered after Send returned is told to
-	// Receiver.Lost.
+	// Send writes the request of a number. It does not wait for the peer and does not keep msg. What becomes of a
+	// request that cannot be delivered after Send returned is told to Receiver.Lost.
 	Send(msg []byte, id uint64) error
+	// Tell writes any other message in the same way. If it cannot be delivered after Tell returned, and the link lives
+	// on, lost is called with the reason. A server that wants to be left alone gets it afterwards.
+	Tell(msg []byte, lost func(error)) error
 	// Abandon says that nobody waits for the reply to request id any more.
 	Abandon(id uint64)
 	// Handshaken tells the link the protocol version agreed on, once.

@@ -2,9 +2,13 @@ package link
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // waiterSize is what is charged for a message that waits to be posted besides its bytes: each has a goroutine.
@@ -18,10 +22,10 @@ type order struct {
 	waiting int           // bytes of notifications and replies
 }
 
-// turn is called as messages are sent. wait returns when a message may be posted, and done is to be called when it has
-// arrived. A notification or reply, which nobody waits for, is refused with ErrBusy while too many have not arrived: a
+// turn is called as messages are sent. wait returns when a message may be posted. pass lets go those that wait for it,
+// and done is to be called when it has arrived, or will not. A notification or reply, which nobody waits for, is refused with ErrBusy while too many have not arrived: a
 // server may ask faster than it takes answers.
-func (o *order) turn(size int, request bool) (wait func(context.Context), done func(), err error) {
+func (o *order) turn(size int, request bool) (wait func(context.Context), pass, done func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	before := o.last
@@ -35,19 +39,36 @@ func (o *order) turn(size int, request bool) (wait func(context.Context), done f
 		}
 	}
 	if request {
-		return wait, func() {}, nil
+		return wait, func() {}, func() {}, nil
 	}
 	if o.waiting > wire.DefaultLimit {
-		return nil, nil, ErrBusy
+		return nil, nil, nil, ErrBusy
 	}
 	size += waiterSize
 	o.waiting += size
 	arrived := make(chan struct{})
 	o.last = arrived
-	return wait, func() {
+	pass = sync.OnceFunc(func() { close(arrived) })
+	return wait, pass, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.waiting -= size
-		close(arrived)
+		pass()
 	}, nil
+}
+
+// patiently posts a message that has no reply, again as long as the server wants to be left alone. What comes after the
+// message is let go meanwhile: the server refuses that itself.
+func patiently(ctx context.Context, post func() error, pass func()) error {
+	for {
+		err := post()
+		var refused *remote.StatusError
+		if !errors.As(err, &refused) || refused.Next.IsZero() {
+			return err
+		}
+		pass()
+		if pause.For(ctx, time.Until(refused.Next)) != nil {
+			return err
+		}
+	}
 }

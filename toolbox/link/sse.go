@@ -104,10 +104,16 @@ func (l *sseLink) Begin(r Receiver) {
 }
 
 func (l *sseLink) Send(msg []byte, id uint64) error {
+	return l.send(msg, id, func(err error) { l.r.Lost(id, err) })
+}
+
+func (l *sseLink) Tell(msg []byte, lost func(error)) error { return l.send(msg, 0, lost) }
+
+func (l *sseLink) send(msg []byte, id uint64, lost func(error)) error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
-	wait, done, err := l.order.turn(len(msg), id != 0)
+	wait, pass, done, err := l.order.turn(len(msg), id != 0)
 	if err != nil {
 		return err
 	}
@@ -115,15 +121,21 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 	if !l.tasks.Begin(func() {
 		defer done()
 		wait(l.ctx)
-		err := l.deliver(body)
+		post := func() error { return l.deliver(body) }
+		err := error(nil)
+		if id != 0 {
+			err = post()
+		} else {
+			err = patiently(l.ctx, post, pass)
+		}
 		// Before the handshake, the start itself fails with the reason.
 		refused := (*remote.StatusError)(nil)
 		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.HasLogin() && l.greeted.Load()
 		if over {
 			l.r.Draining()
 		}
-		if err != nil && id != 0 {
-			l.r.Lost(id, err)
+		if err != nil && (id != 0 || l.ctx.Err() == nil) {
+			lost(err)
 		}
 		if over {
 			l.cancel(err)

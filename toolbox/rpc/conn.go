@@ -189,6 +189,18 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	})
 }
 
+// Abort ends the call of a handler, or with nil the only one: the server works on it and waits for what it will not get.
+func (c *Conn) Abort(h Handler, cause error) {
+	call := c.Calls.of(h)
+	if call == nil || !call.finish() {
+		return
+	}
+	c.opts.Counts.Lost.Add(1)
+	c.giveUp(call, nil, wire.Span{})
+	call.Handler.Done(nil, c.Loss(cause))
+	c.opts.Owner.Ended()
+}
+
 // Close fails all calls that are under way; later ones fail at once. One that is being written is left to Send, which
 // knows whether the server can have seen it. Close reports false if that was done before.
 func (c *Conn) Close(err error) bool {

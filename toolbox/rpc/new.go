@@ -11,7 +11,7 @@ import (
 
 // New makes a connection over a link, which does not read before Begin.
 func New(l link.Link, opts Options) *Conn {
-	c := &Conn{opts: opts, writer: writer{l, opts.Buffers}, breakage: breakage{broken: make(chan struct{})}, over: make(chan struct{})}
+	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, breakage: breakage{broken: make(chan struct{})}, over: make(chan struct{})}
 	c.self = c
 	c.Calls = &Table{
 		counts:  opts.Counts,

@@ -105,6 +105,22 @@ func (t *Table) find(number uint64) *Call {
 	return t.pending[number]
 }
 
+// of returns the call of a handler, or with nil the only one; nil if there is none.
+func (t *Table) of(h Handler) (found *Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, call := range t.pending {
+		switch {
+		case call.Open || h != nil && call.Handler != h:
+		case found != nil:
+			return nil
+		default:
+			found = call
+		}
+	}
+	return found
+}
+
 // made reports whether there was a call of that number.
 func (t *Table) made(number uint64) bool {
 	t.mu.Lock()

@@ -74,7 +74,13 @@ func (c *fromClient) Receive(raw []byte) {
 			}
 		}
 	}
-	if err := c.link.Send(wire.Splice(nil, raw, edits...), number); err != nil {
+	msg, err := wire.Splice(nil, raw, edits...), error(nil)
+	if number > 0 {
+		err = c.link.Send(msg, number)
+	} else {
+		err = c.link.Tell(msg, func(error) {}) // nobody waits for it
+	}
+	if err != nil {
 		c.Lost(number, err)
 	}
 }

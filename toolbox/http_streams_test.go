@@ -1,6 +1,7 @@
 package toolbox_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -145,4 +146,30 @@ func TestHTTPListensFirst(t *testing.T) {
 	if at := slices.Index(got, "GET"); at < 1 || got[at-1] != "notifications/initialized" || slices.Index(got, "tools/list") < at {
 		t.Errorf("got %q, want the GET between notifications/initialized and tools/list", got)
 	}
+}
+
+// A legacy server speaks on the GET stream also if it gives no session id.
+func TestHTTPListensWithoutSession(t *testing.T) {
+	ended := make(chan struct{})
+	var lists atomic.Int32
+	s := &recorder{}
+	s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
+		switch {
+		case method == "initialize":
+			result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}}`)
+		case method == "tools/list":
+			result(w, id, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, lists.Add(1)))
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-ended:
+			}
+		}
+	}
+	srv, p := openHeard(t, s, "2025-11-25")
+	defer close(ended)
+	awaitTool(t, srv, p, "t2")
 }

@@ -36,7 +36,7 @@ type httpLink struct {
 	order   order
 	session session
 	posts   posts
-	attend  sync.Once // the stream is opened after the first notification, which is notifications/initialized
+	attend  sync.Once // the stream is opened after the first notification of a session, notifications/initialized
 }
 
 // sessionEndWait bounds the DELETE that ends a session, and the ping that asks whether it is known.
@@ -91,7 +91,7 @@ func (l *httpLink) send(msg []byte, id uint64, lost func(error)) error {
 	ctx, cancel := context.WithCancel(l.ctx)
 	refused := l.posts.add(id, cancel)
 	arrived := sync.OnceFunc(func() {
-		if id == 0 {
+		if id == 0 && l.session.era().HasHandshake() {
 			l.attend.Do(l.open)
 		}
 		done()

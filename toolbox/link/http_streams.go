@@ -104,12 +104,9 @@ func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error)
 	return l.server.Do(req)
 }
 
-// open opens the stream on which a legacy server with sessions speaks unasked, and returns when the server has it: what
+// open opens the stream on which a legacy server speaks unasked, and returns when the server has it: what
 // the server says to what it is sent next would be lost otherwise, a changed list as well as a log line.
 func (l *httpLink) open() {
-	if !l.session.isNamed() {
-		return
-	}
 	opened, answered := context.WithCancel(l.ctx)
 	if l.tasks.Begin(func() { l.listen(answered) }) {
 		_ = pause.For(opened, streamWait)

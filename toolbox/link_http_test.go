@@ -185,6 +185,26 @@ func TestAnswersWaitInBounds(t *testing.T) {
 	}
 }
 
+// A stream is read whatever the status that says that all is well.
+func TestStreamOfAnyStatus(t *testing.T) {
+	s := &recorder{}
+	s.answer = func(w http.ResponseWriter, _ *http.Request, method string, id json.RawMessage) {
+		switch method {
+		case "initialize":
+			result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)
+		case "tools/call":
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", id)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}
+	if _, err := callTool(t, openRemote(t, s, "2025-11-25"), "creates", "{}"); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a server goes on to say behind a reply is not read for long.
 func TestEndlessBehindReply(t *testing.T) {
 	said := make(chan int, 1)

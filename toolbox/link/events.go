@@ -47,7 +47,7 @@ func (s *stream) read(events *sse.Reader, r Receiver, take func(*wire.Message) (
 // bringsEvents reports whether a response is a stream of events.
 func bringsEvents(resp *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return resp.StatusCode == http.StatusOK && kind == "text/event-stream"
+	return resp.StatusCode/100 == 2 && kind == "text/event-stream"
 }
 
 // all is for streams on which all messages are handed on, to the end.

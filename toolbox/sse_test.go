@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -65,6 +66,33 @@ func TestSSEEndpoint(t *testing.T) {
 			}
 			if sent := r.came("POST", ""); len(sent) > 0 {
 				t.Errorf("messages were sent: %v", sent)
+			}
+		})
+	}
+}
+
+// A server that does not know the session any more, or is broken, is started anew.
+func TestSSEStartsAnew(t *testing.T) {
+	for status, failures := range map[int]int{http.StatusNotFound: 1, http.StatusInternalServerError: 5} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			var gone atomic.Bool
+			r := newFarServer(t, &farServer{})
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				if gone.Load() && req.URL.Query().Get("session") == "session-1" {
+					w.WriteHeader(status)
+					return true
+				}
+				return false
+			}
+			_, s := r.open(config.TransportSSE, toolbox.Options{})
+			gone.Store(true)
+			for range failures {
+				if _, err := callTool(t, s, "echo", "{}"); err == nil {
+					t.Error("a call succeeded")
+				}
+			}
+			if _, err := callTool(t, s, "echo", "{}"); err != nil {
+				t.Errorf("the next call: %v", err)
 			}
 		})
 	}

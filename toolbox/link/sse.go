@@ -29,6 +29,7 @@ type sseLink struct {
 	cancel context.CancelCauseFunc
 	tasks  group.Group
 	order  order
+	posts  posts
 
 	greeted atomic.Bool // the handshake is done
 }
@@ -128,17 +129,19 @@ func (l *sseLink) send(msg []byte, id uint64, lost func(error)) error {
 		} else {
 			err = patiently(l.ctx, post, pass)
 		}
-		// Before the handshake, the start itself fails with the reason.
-		refused := (*remote.StatusError)(nil)
-		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.HasLogin() && l.greeted.Load()
-		if over {
+		greeted := l.greeted.Load() // before that, the start itself fails with the reason
+		over := l.posts.end(body, id, err, greeted, l.server.HasLogin())
+		if refused, ok := errors.AsType[*remote.StatusError](err); ok && refused.Status == http.StatusNotFound && greeted {
+			over, err = errSessionEnded, fmt.Errorf("%w: %v", errSessionEnded, err)
+		}
+		if over != nil {
 			l.r.Draining()
 		}
 		if err != nil && (id != 0 || l.ctx.Err() == nil) {
 			lost(err)
 		}
-		if over {
-			l.cancel(err)
+		if over != nil {
+			l.cancel(over)
 		}
 	}) {
 		done()

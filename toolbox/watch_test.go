@@ -74,3 +74,54 @@ func TestWatchedAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A server that has started tells of what clients want by then, whatever they say meanwhile, and is asked again when it
+// did not answer.
+func TestWatchedByTheLastWord(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after time.Duration // that the client wants to hear of b:2 no more
+		mute  bool          // the first request is not answered
+		want  []string
+	}{
+		"before its turn": {500 * time.Millisecond, false, []string{"subscribe a:1"}},
+		"in its turn":     {1500 * time.Millisecond, false, []string{"subscribe a:1", "subscribe b:2", "unsubscribe b:2"}},
+		"never":           {time.Hour, false, []string{"subscribe a:1", "subscribe b:2"}},
+		"no answer":       {time.Hour, true, []string{"subscribe a:1", "subscribe b:2", "subscribe a:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var got []string
+				r := &reluctant{Server: &mcptest.Server{Resources: []string{`{"uri":"a:1"}`}}, method: "resources/"}
+				r.do = func(_ int, m *wire.Message, pass func(), answer func([]byte)) {
+					method, subscribes := strings.CutPrefix(string(m.Bytes(m.Method)), "resources/")
+					uri, _ := m.Text(m.Params, "uri")
+					if !subscribes || uri == "" {
+						pass()
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					if got = append(got, method+" "+uri); tt.mute && len(got) == 1 {
+						return
+					}
+					reply := wire.AppendResult(nil, m.Bytes(m.ID), []byte("{}"))
+					time.AfterFunc(time.Second, func() { answer(reply) })
+				}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+				s.Watch("a:1", true)
+				s.Watch("b:2", true)
+				if err := b.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(tt.after, func() { s.Watch("b:2", false) })
+				time.Sleep(time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}

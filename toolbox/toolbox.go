@@ -24,8 +24,9 @@ type Toolbox struct {
 	mu      sync.Mutex
 	servers []*Server // a slice that is replaced and never changed
 	opened  bool
-	errs    []error // what the servers could not stop
-	level   string  // of the log, for servers that are made later
+	errs    []error             // what the servers could not stop
+	level   string              // of the log, for servers that are made later
+	watched map[string]*watches // at servers that were left out, by their names
 }
 
 // New makes a toolbox; it starts nothing.
@@ -44,7 +45,7 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	within := *opts.HTTP
 	within.CheckRedirect = remote.SameOrigin
 	opts.HTTP = &within
-	t := &Toolbox{Name: cfg.Name, ownHTTP: ownHTTP}
+	t := &Toolbox{Name: cfg.Name, ownHTTP: ownHTTP, watched: make(map[string]*watches)}
 	t.opts = opts
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	for _, s := range cfg.Servers {

@@ -15,14 +15,15 @@ const drainTime = 30 * time.Second
 
 // Update makes the toolbox what cfg says. A server that is started as before goes on, with its calls, under the new
 // filters and bounds; any other is made anew, with the lists of the one before it, and started if the toolbox is open.
-// The servers that are left out or replaced are returned. They go on serving who still asks them, and are each to be
-// given to Retire when new requests no longer go to them. Name and options of the toolbox stay.
+// What is watched at a server is watched at the next of its name, also if that is added by a later Update. The servers
+// that are left out or replaced are returned. They go on serving who still asks them, and are each to be given to
+// Retire when new requests no longer go to them. Name and options of the toolbox stay.
 func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := make(map[string]*Server, len(t.servers))
 	for _, s := range t.servers {
-		old[s.Name] = s
+		old[s.Name], t.watched[s.Name] = s, s.watches
 	}
 	servers := make([]*Server, 0, len(cfg.Servers))
 	for _, c := range cfg.Servers {
@@ -32,10 +33,14 @@ func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 			delete(old, c.Name)
 		} else {
 			s = newServer(t.Name, &t.surroundings, c, t.level).after(s)
+			if before := t.watched[c.Name]; before != nil {
+				s.watches.inherit(before)
+			}
 			if t.opened {
 				t.begin(s)
 			}
 		}
+		delete(t.watched, c.Name)
 		servers = append(servers, s)
 	}
 	for _, s := range t.servers {
@@ -60,15 +65,13 @@ func (t *Toolbox) Retire(ctx context.Context) error {
 	return t.Close()
 }
 
-// after gives a server the lists of the one in whose place it is, so that its tools can be called while it starts, and
-// the resources that were watched.
+// after gives a server the lists of the one in whose place it is, so that its tools can be called while it starts.
 func (s *Server) after(old *Server) *Server {
 	if old == nil || s.cfg.Disabled || s.cfg.Problem != nil {
 		return s
 	}
 	s.lists.Inherit(old.lists)
 	s.hello.Store(old.hello.Load())
-	s.watches.inherit(old.watches)
 	return s
 }
 

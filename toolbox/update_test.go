@@ -348,3 +348,31 @@ func TestOpenWaitsForNoRetiredServer(t *testing.T) {
 		}
 	})
 }
+
+// What is watched at a server is watched again when that comes back into the configuration, unless the client said
+// otherwise meanwhile.
+func TestUpdateKeepsWhatIsWatched(t *testing.T) {
+	off := inside("a", "resources=x:1")
+	off.Disabled = true
+	for name, between := range map[string][]config.Server{"removed": nil, "disabled": {off}, "changed": {inside("a", "resources=x:1,y:1")}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := open(t, insideOptions(), inside("a", "resources=x:1"))
+				before := server(t, b, "a")
+				before.Watch("x:1", true)
+				before.Watch("x:2", true)
+				update(b, between...)
+				before.Watch("x:2", false)
+				update(b, inside("a", "resources=x:1"))
+				if err := b.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				heard, err := callTool(t, server(t, b, "a"), "heard", "{}")
+				if err != nil || strings.Count(heard, "resources/subscribe") != 1 || !strings.Contains(heard, "x:1") {
+					t.Errorf("the server heard %s, %v, want one subscription, of x:1", heard, err)
+				}
+			})
+		})
+	}
+}

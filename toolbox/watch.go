@@ -26,6 +26,7 @@ type watches struct {
 	uris  map[string]bool // of resources
 	tasks map[string]int  // how often each is wanted to be heard of
 	kept  time.Time       // until when the server is not idle, whatever is asked of it
+	heir  *watches        // of the server in the place of this one
 
 	listening atomic.Pointer[listener] // the subscription to a modern server
 	missed    atomic.Bool              // it ended: lists may have changed until it is made again
@@ -69,20 +70,24 @@ func (w *watches) wants(uri string) bool {
 	return w.uris[uri]
 }
 
-// inherit takes over the resources that were watched at the server before this one.
+// inherit takes over the resources that are watched at the server before this one, which from now on hands on what it
+// is told of them.
 func (w *watches) inherit(old *watches) {
-	uris, _ := old.wanted()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, uri := range uris {
-		w.uris[uri] = true
-	}
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	old.heir = w
+	maps.Copy(w.uris, old.uris) // which nobody else has so far
 }
 
 // Watch notes that the client wants to hear of changes of a resource, or no longer does, so that a server that restarts
 // is asked again. A modern server is asked here; a legacy one was asked by the request that the caller forwarded.
 func (w *watches) Watch(uri string, on bool) {
 	w.mu.Lock()
+	if heir := w.heir; heir != nil {
+		w.mu.Unlock()
+		heir.Watch(uri, on)
+		return
+	}
 	same := w.uris[uri] == on
 	if on {
 		w.uris[uri] = true

@@ -28,7 +28,7 @@ const (
 type Source struct {
 	path  string
 	data  []byte
-	fault error
+	fault error // nil, or a *DoubtError
 	parse sync.Once
 	file  *File
 }
@@ -44,15 +44,32 @@ func Open(path string) *Source {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return &Source{path: path, data: data, fault: err}
+	s := &Source{path: path, data: data}
+	if err != nil {
+		s.fault = &DoubtError{err, "see to it that you can read the file, and that you alone can write it and its folder"}
+	}
+	return s
 }
 
-// File gives what is in the file.
+// A DoubtError says why nothing can be compared with what was agreed to.
+type DoubtError struct {
+	Fault  error
+	Remedy string // what a person can do
+}
+
+func (e *DoubtError) Error() string {
+	return fmt.Sprintf("nothing can be compared with the lock file: %v; %s", e.Fault, e.Remedy)
+}
+
+func (e *DoubtError) Unwrap() error { return e.Fault }
+
+// File gives what is in the file. The error is a [DoubtError].
 func (s *Source) File() (*File, error) {
 	s.parse.Do(func() {
 		if s.fault == nil {
-			if s.file, s.fault = Parse(s.data); s.fault != nil {
-				s.fault = fmt.Errorf("%s: %w", s.path, s.fault)
+			var err error
+			if s.file, err = Parse(s.data); err != nil {
+				s.fault = &DoubtError{fmt.Errorf("%s: %w", s.path, err), "bring back the version that was agreed to, or remove the file and lock again"}
 			}
 		}
 		s.data = nil
@@ -86,22 +103,44 @@ func (p Pins) Same(other Pins) bool {
 	return had == has && slices.EqualFunc(one, two, func(x, y Item) bool { return x.Digest() == y.Digest() })
 }
 
-// Judge compares all that there is of one kind with what was agreed to. The error says why that cannot be done; in mode
-// hold nothing of it is agreed to then.
+// Doubt says why nothing of the server can be compared with what was agreed to; nil if it can be, or need not.
+func (p Pins) Doubt() *DoubtError {
+	if p.Mode == Off || p.Mode == "" {
+		return nil
+	}
+	_, doubt := p.agreed()
+	return doubt
+}
+
+// agreed gives what was agreed to of the server, in order.
+func (p Pins) agreed() ([]Item, *DoubtError) {
+	fault := errors.New("there is no " + Name)
+	if p.Source != nil {
+		file, err := p.Source.File()
+		if doubt := new(DoubtError); errors.As(err, &doubt) {
+			return nil, doubt
+		}
+		if items, ok := file.Items(p.ID); ok {
+			return items, nil
+		}
+		fault = fmt.Errorf("%s has nothing of the server", Name)
+	}
+	remedy := "look at what the server offers, then agree to it with workbench lock " + shellword.Word(p.ID.Toolbox)
+	if p.Path == "" {
+		remedy = "write the configuration to a file, which a lock file can stand beside"
+	}
+	return nil, &DoubtError{fault, remedy}
+}
+
+// Judge compares all that there is of one kind with what was agreed to. The error, a [DoubtError], says why that cannot
+// be done; in mode hold nothing of it is agreed to then.
 func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
 	if p.Mode == Off || p.Mode == "" {
 		return nil, nil
 	}
-	if p.Source == nil {
-		return nil, errors.New("there is no " + Name)
-	}
-	file, err := p.Source.File()
-	if err != nil {
-		return nil, fmt.Errorf("the lock file cannot be used: %w", err)
-	}
-	locked, ok := file.Items(p.ID)
-	if !ok {
-		return nil, fmt.Errorf("%s has nothing of it", Name)
+	locked, doubt := p.agreed()
+	if doubt != nil {
+		return nil, doubt
 	}
 	return Compare(slices.DeleteFunc(slices.Clone(locked), func(it Item) bool { return it.Kind != k }), now), nil
 }

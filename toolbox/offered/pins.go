@@ -17,7 +17,7 @@ import (
 // Held is an entry of a list that is not offered, since nobody has agreed to it as it is.
 type Held struct {
 	Item
-	Why string // what has changed, and how it is agreed to
+	Why string // what has changed, and how it is agreed to; or why that is not known, and what to do
 }
 
 // Said is what a server says of itself besides its lists.
@@ -154,17 +154,24 @@ func (l *Lists) judgeLocked(k Kind) {
 	if len(why) == 0 {
 		return
 	}
+	if pins.Mode == lock.Hold {
+		e.hold(passing, why)
+	}
+	if err != nil {
+		verb := map[bool]string{true: "are held back", false: "were not compared"}[pins.Mode == lock.Hold]
+		e.pinned = fmt.Sprintf("%d of its %s %s: %v", len(why), k.noun(), verb, err)
+		return
+	}
 	text := strings.Join(said[:min(len(said), mostPinned)], ", ")
 	if len(said) > mostPinned {
 		text += fmt.Sprintf(" and %d more", len(said)-mostPinned)
 	}
-	if err != nil {
-		text = err.Error()
-	}
 	verb := "are not as was agreed to"
 	if pins.Mode == lock.Hold {
 		verb = "are held back until a person agrees to them"
-		e.hold(passing, why, &pins)
+		for i := range e.held {
+			e.held[i].Why += fmt.Sprintf("; once a person has looked at it, %s offers it again", pins.AcceptCommand(e.held[i].Key.Verbatim()))
+		}
 	}
 	e.pinned = fmt.Sprintf("%d of its %s %s: %s; workbench lock --diff %s says more",
 		len(why), k.noun(), verb, text, shellword.Word(l.origin.Toolbox))
@@ -174,7 +181,7 @@ func (l *Lists) judgeLocked(k Kind) {
 const mostPinned = 5
 
 // hold takes entries out of a list, each with why.
-func (e *list) hold(passing []Item, why map[string]string, pins *lock.Pins) {
+func (e *list) hold(passing []Item, why map[string]string) {
 	e.shown = make([]Item, 0, len(passing))
 	for _, it := range passing {
 		words, held := why[it.Key.Verbatim()]
@@ -182,8 +189,7 @@ func (e *list) hold(passing []Item, why map[string]string, pins *lock.Pins) {
 			e.shown = append(e.shown, it)
 			continue
 		}
-		e.held = append(e.held, Held{it, fmt.Sprintf("%s; once a person has looked at it, %s offers it again",
-			words, pins.AcceptCommand(it.Key.Verbatim()))})
+		e.held = append(e.held, Held{it, words})
 	}
 }
 

@@ -104,6 +104,7 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 			return err
 		}
 	}
+	x.compare(cfg)
 	if c.fix {
 		x.mend()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -320,7 +321,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("%s all of its tools (%d)", by, n), Remedy: "correct or remove that in the configuration"})
 	} else if err := srv.Unread(toolbox.Tools); err != nil {
 		x.failed(i, err.Error())
-	} else if one.Tools == 0 {
+	} else if one.Tools == 0 && len(srv.Held(toolbox.Tools)) == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "check whether it needs other arguments, or a key"})
 	}
 	if noise := srv.Noise(); noise != "" {
@@ -328,6 +329,27 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	}
 	for _, change := range srv.Changes() {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "check whether you want that; workbench lock agrees to it"})
+	}
+}
+
+// compare notes of which servers nothing can be compared with what was agreed to, in place of what was found of them for
+// that reason when they were started.
+func (x *examined) compare(cfg *config.Config) {
+	for i, one := range x.Servers {
+		t, _ := cfg.Toolbox(one.Toolbox)
+		s, _ := t.Server(one.Server)
+		doubt := s.Pins.Doubt()
+		if doubt == nil || s.Disabled {
+			continue
+		}
+		x.Findings = slices.DeleteFunc(x.Findings, func(f diagnosis.Finding) bool {
+			return f.Toolbox == one.Toolbox && f.Server == one.Server && strings.HasSuffix(f.Message, doubt.Error())
+		})
+		f := diagnosis.Finding{Level: diagnosis.Warning, Message: fmt.Sprintf("nothing of it can be compared with the lock file: %v", doubt.Fault), Remedy: doubt.Remedy}
+		if s.Pins.Mode == lock.Hold {
+			f.Level, f.Message = diagnosis.Fault, "nothing of it is offered: "+f.Message
+		}
+		x.add(i, f)
 	}
 }
 

@@ -153,8 +153,8 @@ func (f lockFiles) file(path string) (*lock.File, error) {
 	f[path] = lock.New()
 	if source := lock.Open(path); source != nil {
 		read, err := source.File()
-		if err != nil {
-			return nil, cli.Hint(err, "bring back the version that was agreed to, or remove the file and lock again")
+		if doubt := new(lock.DoubtError); errors.As(err, &doubt) {
+			return nil, cli.Hint(doubt.Fault, doubt.Remedy)
 		}
 		f[path] = read
 	}

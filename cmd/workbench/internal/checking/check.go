@@ -78,12 +78,6 @@ left behind. The exit code is 0 without faults, otherwise 1.`,
 func (c checking) check(ctx context.Context, env *opening.Environment) error {
 	env.Told = true // it is among what is told
 	cfg, from, err := env.LoadBy((*config.Source).Parse)
-	if err == nil && cfg.Untrusted != nil {
-		// A fault of what is not used is one all the same: it is what is asked for.
-		if src, readErr := config.Read(cfg.Untrusted.Path); readErr == nil {
-			_, err = src.Parse(env.Lookup)
-		}
-	}
 	var faults *config.Error
 	if errors.As(err, &faults) {
 		if err := c.faulty(env, cfg, faults); err != nil || !c.start {
@@ -98,6 +92,7 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 		return err
 	}
 	x := examine(ctx, env, cfg)
+	x.faultsUnused(env, cfg)
 	if c.start {
 		examineClients(env, x, cfg)
 		if err := x.start(ctx, env); err != nil {
@@ -130,6 +125,27 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 func (x *examined) addUntrusted(cfg *config.Config) {
 	if cfg != nil && cfg.Untrusted != nil {
 		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Note, Message: cfg.Untrusted.String(), Remedy: cfg.Untrusted.Hint()})
+	}
+}
+
+// faultsUnused adds the faults of a project's file that is not used: who asks may be about to trust it.
+func (x *examined) faultsUnused(env *opening.Environment, cfg *config.Config) {
+	if cfg.Untrusted == nil {
+		return
+	}
+	src, err := config.Read(cfg.Untrusted.Path)
+	if err != nil {
+		return // which is among why it is not used
+	}
+	var faults *config.Error
+	if _, err = src.Parse(env.Lookup); err == nil {
+		return
+	} else if !errors.As(err, &faults) {
+		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: err.Error()})
+		return
+	}
+	for _, f := range faults.Faults {
+		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: f.String()})
 	}
 }
 

@@ -162,6 +162,9 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	if err != nil {
 		return "", "", "", err
 	}
+	if box, rest, _ := strings.Cut(name, "/"); isServer(cfg, box, rest) {
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a server", name), fmt.Sprintf("workbench %s %s lists the names", k, shellword.Word(box))))
+	}
 	full = completed(cfg, name)
 	if box, server, ok := naming.Whose(cfg, full); ok {
 		return box, server, full, nil
@@ -192,9 +195,6 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	it, err := naming.Meant(cfg, boxes, k, name)
 	if err == nil {
 		return it.Server.Toolbox, it.Server.Name, name, nil
-	}
-	if first, rest, _ := strings.Cut(name, "/"); isServer(cfg, first, rest) {
-		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a server", name), fmt.Sprintf("workbench %s %s lists the names", k, shellword.Word(name))))
 	}
 	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
 	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {

@@ -37,11 +37,14 @@ func restart(ctx context.Context, env *cli.Environment, name, pid string) error 
 	box, server := named(name)
 	var mu sync.Mutex
 	var failed []error
-	found := false
+	found, there := false, pid == ""
 	running.Each(env, func(p status.Peer) error {
 		if pid != "" && pid != running.PID(p) {
 			return nil
 		}
+		mu.Lock()
+		there = true
+		mu.Unlock()
 		done, err := p.Restart(ctx, box, server)
 		mu.Lock()
 		defer mu.Unlock()
@@ -56,6 +59,9 @@ func restart(ctx context.Context, env *cli.Environment, name, pid string) error 
 		}
 		return err
 	})
+	if !there {
+		return cli.Hint(fmt.Errorf("no running workbench of this user has the number %q", pid), "workbench status shows the numbers")
+	}
 	if !found {
 		return noServer(ctx, env, name)
 	}

@@ -81,6 +81,12 @@ func newFile(out string) (*os.File, error) {
 	return file, err
 }
 
+// discard removes the file of a transcript of which there is nothing, so that the next attempt can have the name.
+func discard(file *os.File) {
+	_ = file.Close()
+	_ = os.Remove(file.Name())
+}
+
 // finish ends a transcript, and says what it lacks.
 func finish(env *cli.Environment, kept *transcript.Recorder, out string) {
 	if missing, lost := kept.Close(transcriptEnd); missing > 0 || lost != nil {
@@ -107,6 +113,7 @@ func recordServer(ctx context.Context, env *opening.Environment, out string, tim
 	defer file.Close()
 	l, err := server.Dial(ctx)
 	if err != nil {
+		discard(file)
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	kept := transcript.NewRecorder(file, "A session with "+name+".", env.Masks, times)
@@ -160,6 +167,7 @@ func record(ctx context.Context, env *cli.Environment, out string, times bool, c
 		fmt.Fprintln(env.Err, line)
 	}})
 	if err != nil {
+		discard(file)
 		return err
 	}
 	kept := transcript.NewRecorder(file, "A session with "+foreign.NewText(masks.Text(command[0])).String()+".", masks, times)

@@ -76,11 +76,25 @@ func runCommand(ctx context.Context, e *opening.Environment, args []string) erro
 	defer e.Guard.Close()
 	defer func() { e.Hosts.Close() }()
 	root := rootCommand(e)
+	refuseUnknownHelp(root)
 	root.SetArgs(args)
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	return root.ExecuteContext(ctx)
+}
+
+// refuseUnknownHelp has help of a command that is not there be a wrong use, as the command itself is.
+func refuseUnknownHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		if err != nil || len(rest) == 0 {
+			return err
+		}
+		return cli.NoArgs(found, rest)
+	}
 }
 
 func rootCommand(env *opening.Environment) *cobra.Command {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,9 @@ func (s searching) run(ctx context.Context, env *opening.Environment) error {
 	details := []find.Detail{find.Names, find.Signatures, find.Schemas}
 	if !slices.Contains(details, find.Detail(s.detail)) {
 		return cli.Usage(cli.Hint(fmt.Errorf("--detail: got %q", s.detail), "it is names, signatures or schemas"))
+	}
+	if s.limit < 0 || s.budget < 0 {
+		return cli.Usage(errors.New("--limit and --budget must be 0 or more"))
 	}
 	var names []string
 	if s.toolbox != "" {

@@ -80,7 +80,7 @@ func TestChanges(t *testing.T) {
 
 // What a text ends with, and how its lines do, stays.
 func TestLineEnds(t *testing.T) {
-	for _, text := range []string{"{\r\n\t\"a\": 1,\r\n\t\"b\": {\"c\": {}}\r\n}", "\xef\xbb\xbf{\n    \"b\": {\n        \"x\": {}\n    }\n}\n", "{\"b\":{\"x\":{}}}"} {
+	for _, text := range []string{"{\r\n\t\"a\": 1,\r\n\t\"b\": {\"c\": {}}\r\n}", "\xef\xbb\xbf{\n    \"b\": {\n        \"x\": {}\n    }\n}\n", "{\"b\":{\"x\":{}}}", "{\"b\":{\"x\":{}}} // the end"} {
 		at := amend.Place{File: "f.json", Keys: []string{"b", "new"}}
 		set, err := amend.Set([]byte(text), at, []byte(entry))
 		if err != nil {

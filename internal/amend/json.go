@@ -15,7 +15,7 @@ func inJSON(data []byte, at Place, value *document.Node) ([]byte, error) {
 	if empty(data, "json") {
 		data = []byte("{}" + nl)
 	}
-	root, err := hujson.Parse(data) // document.ReadSettings has read it, so it is not too deep
+	root, err := document.ParseJSON(data) // document.ReadSettings has read it, so it is not too deep
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ type jsonEdit struct {
 
 // valueAt returns where the value of a member begins and ends in a text of JSON.
 func valueAt(data []byte, at Place) (start, end int, ok bool) {
-	v, err := hujson.Parse(data)
+	v, err := document.ParseJSON(data)
 	if err != nil {
 		return 0, 0, false
 	}

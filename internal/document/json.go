@@ -31,7 +31,7 @@ func readJSON(at *cursor, fs *Faults, settings bool) *Node {
 		fs.Add(at.to(0), "", "the file is empty")
 		return nil
 	}
-	v, err := hujson.Parse(data)
+	v, err := ParseJSON(data)
 	if err != nil {
 		line, column := 1, 1
 		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column) // the first line will do
@@ -59,6 +59,17 @@ func readJSON(at *cursor, fs *Faults, settings bool) *Node {
 		return nil
 	}
 	return n
+}
+
+// ParseJSON parses JSON with comments. The end of the text also ends a comment of one line. TooDeep is to be asked first.
+func ParseJSON(data []byte) (hujson.Value, error) {
+	v, err := hujson.Parse(data)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		if ended, err := hujson.Parse(append(bytes.Clone(data), '\n')); err == nil {
+			return ended, nil
+		}
+	}
+	return v, err
 }
 
 // jsonReason words an error of hujson, whose own text may quote a whole string of the file, which may be a secret.
@@ -121,7 +132,7 @@ func (r *jsonReader) value(v *hujson.Value) *Node {
 }
 
 // TooDeep returns the offset of the bracket of JSON with comments that opens a level more than most, or -1. It is to be
-// asked before hujson.Parse, whose recursion on a few megabytes of brackets is more than the stack of a goroutine may hold,
+// asked before ParseJSON, whose recursion on a few megabytes of brackets is more than the stack of a goroutine may hold,
 // and that cannot be recovered.
 func TooDeep(data []byte, most int) int {
 	depth := 0

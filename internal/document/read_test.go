@@ -28,6 +28,8 @@ func TestFaults(t *testing.T) {
 		{"a.yaml", "a: \xef", []string{`1:4: here is a byte that is not UTF-8; save the file as UTF-8`}},
 		{"a.yaml", "size:\n\tname: x\n", []string{`2:1: not valid YAML: found character that cannot start any token; ` +
 			"indent with spaces, not tabs, and put quotes around a text that begins with @, ` or %"}},
+		{"a.json", "{} // x", []string{`1:4: not valid JSON: here is a comment, or a comma that no value follows`}},
+		{"a.json", "{ // x", []string{`1:3: not valid JSON: the file ends within it; is a bracket, a quote or a comment left open?`}},
 		{"a.yaml", "name: x\nname: y\n", []string{`2:1: key "name" occurs twice in the same object`}},
 		{"a.yaml", "", []string{`1:1: the file is empty`}},
 	}

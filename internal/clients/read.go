@@ -148,7 +148,7 @@ func (r *reader) one(name string, line int, n *document.Node, project string) {
 		r.note(line, "", "the entry has no name; it is left out")
 		return
 	}
-	c := conversion{reader: r, project: project, server: &r.entry.Server}
+	c := conversion{reader: r, project: Literal(project), server: &r.entry.Server}
 	c.members(n)
 	c.finish(n)
 	r.patterns.secrets(r.entry, n)

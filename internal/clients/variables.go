@@ -21,7 +21,7 @@ func (c *conversion) variables(key string, n *document.Node) string {
 		case strings.HasPrefix(found, "op://"):
 			return c.stands(key, n, found, "a secret of 1Password")
 		case vars == VarsNone:
-			return strings.ReplaceAll(found, "${", "$${")
+			return Literal(found)
 		case strings.HasPrefix(found, "${{"):
 			_, name, _ := strings.Cut(strings.TrimSpace(strings.Trim(found, "${}")), "secrets.")
 			return c.stands(name, n, found, "a secret of the client")
@@ -88,6 +88,9 @@ func (c *conversion) stands(name string, n *document.Node, found, what string) s
 	c.note(n.Line, "%s stands for %s: set the variable %s to it", shown(found), what, name)
 	return "${" + name + "}"
 }
+
+// Literal writes a text so that no variable of workbench is in it.
+func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 func or(text, other string) string {
 	if text == "" {

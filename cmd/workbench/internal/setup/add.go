@@ -89,7 +89,7 @@ func (a adding) server(env *cli.Environment, args []string, dash int) (name stri
 		return name, clients.Server{URL: args[1], Transport: a.transport}, nil
 	case dash == 1 && len(args) > 1:
 		s = clients.Server{Command: args[1], Args: args[2:]}
-		err = a.fullPaths(env, &s)
+		err = fullPaths(env, &s)
 		return name, s, err
 	case dash < 0 && len(args) == 1 && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
 		return "", s, cli.Usage(cli.Hint(errors.New("the server needs a name"), "workbench add NAME "+shellword.Word(name)))
@@ -99,26 +99,29 @@ func (a adding) server(env *cli.Environment, args []string, dash int) (name stri
 	return "", s, cli.Usage(cli.Hint(errors.New("want a name, and a command after -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"))
 }
 
-// fullPaths writes paths of this folder as full ones.
-func (a adding) fullPaths(env *cli.Environment, s *clients.Server) error {
-	full := func(text string) (string, error) {
-		slashed := filepath.ToSlash(text)
-		if slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") {
-			return filepath.Abs(text)
-		}
-		return text, nil
+// fullPath writes a path of this folder as a full one. The variables in the path are kept, and the folder has none.
+func fullPath(path string) (string, error) {
+	if filepath.IsAbs(path) || strings.HasPrefix(path, "${") {
+		return path, nil
 	}
+	dir, err := cli.WorkingDir()
+	return filepath.Join(clients.Literal(dir), path), err
+}
+
+// fullPaths writes paths of this folder as full ones.
+func fullPaths(env *cli.Environment, s *clients.Server) error {
 	var err error
-	if strings.ContainsAny(s.Command, `/`+string(filepath.Separator)) && !strings.HasPrefix(s.Command, "${") {
-		if s.Command, err = filepath.Abs(s.Command); err != nil {
+	if strings.ContainsAny(s.Command, `/`+string(filepath.Separator)) {
+		if s.Command, err = fullPath(s.Command); err != nil {
 			return err
 		}
 	}
 	for i, arg := range s.Args {
-		if s.Args[i], err = full(arg); err != nil {
-			return err
-		}
-		if s.Args[i] != arg {
+		slashed := filepath.ToSlash(arg)
+		if slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") {
+			if s.Args[i], err = fullPath(arg); err != nil {
+				return err
+			}
 			fmt.Fprintf(env.Err, "%s is written as %s, since clients start workbench in other folders.\n", arg, s.Args[i])
 		}
 	}
@@ -127,11 +130,16 @@ func (a adding) fullPaths(env *cli.Environment, s *clients.Server) error {
 
 // complete puts in what the flags say besides.
 func (a adding) complete(s *clients.Server) error {
+	names := map[string]bool{}
 	for _, text := range a.env {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
 			return cli.Usage(cli.Hint(errors.New("--env: want NAME=VALUE"), `as in --env 'TOKEN=${TOKEN}'`))
 		}
+		if names[key] {
+			return cli.Usage(cli.Hint(fmt.Errorf("--env: %s is given twice", key), "leave one of the two out"))
+		}
+		names[key] = true
 		s.Env.Set(key, value)
 	}
 	for _, text := range a.headers {
@@ -139,11 +147,15 @@ func (a adding) complete(s *clients.Server) error {
 		if !ok || key == "" {
 			return cli.Usage(cli.Hint(errors.New("--header: want NAME: VALUE"), `as in --header 'Authorization: Bearer ${TOKEN}'`))
 		}
+		if key = strings.TrimSpace(key); names[strings.ToLower(key)+":"] {
+			return cli.Usage(cli.Hint(fmt.Errorf("--header: %s is given twice", key), "leave one of the two out"))
+		}
+		names[strings.ToLower(key)+":"] = true
 		s.Headers.Set(key, strings.TrimSpace(value))
 	}
 	s.InheritEnv = append(s.InheritEnv, a.inherit...)
 	if a.cwd != "" {
-		dir, err := filepath.Abs(a.cwd)
+		dir, err := fullPath(a.cwd)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,10 @@ file and line. The same server in several files is copied once.`,
   workbench import
   workbench import claude-code cursor --toolbox mine
   workbench import .vscode/mcp.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd.Context(), env, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := i.run(cmd.Context(), env, args)
+			return err
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
@@ -80,19 +83,21 @@ type gathered struct {
 	owner   map[string]string // the client of a file
 }
 
-func (i importing) run(ctx context.Context, env *cli.Environment, args []string) error {
+// run returns the servers that are new.
+func (i importing) run(ctx context.Context, env *cli.Environment, args []string) (found []clients.Found, err error) {
+	if i.byClient && i.toolbox != "" {
+		return nil, cli.Usage(cli.Hint(errors.New("--by-client and --toolbox exclude each other"), "leave one of the two out"))
+	}
 	g := &gathered{env: env, owner: map[string]string{}}
 	if err := g.gather(args, i.project); err != nil {
-		return err
+		return nil, err
 	}
-	var found []clients.Found
 	var path string
 	merge := func(ed *editing) error {
 		path = ed.path
 		found = g.merged(i, ed)
 		return ed.putAll(found)
 	}
-	err := error(nil)
 	if i.dryRun {
 		if path, err = editPath(env); err == nil {
 			ed := &editing{path: path, env: env}
@@ -106,12 +111,12 @@ func (i importing) run(ctx context.Context, env *cli.Environment, args []string)
 		err = editFile(ctx, env, merge)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if i.asJSON {
-		return i.json(env, g, found, path)
+		return found, i.json(env, g, found, path)
 	}
-	return i.show(env, g, found, path)
+	return found, i.show(env, g, found, path)
 }
 
 // gather reads the files that are asked for.
@@ -239,9 +244,7 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 	server := func(box, name string) *document.Node {
 		return boxes.Get(box).Get("mcpServers").Get(name)
 	}
-	same := func(n *document.Node, s clients.Server) bool {
-		return n != nil && string(n.AppendJSON(nil)) == string(s.JSON())
-	}
+	has := ed.servers()
 	var choose func(clients.Entry) clients.Kind
 	switch {
 	case i.toolbox != "":
@@ -257,10 +260,10 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 	}
 	found := clients.Merge(g.entries, client, choose, func(box, name string, s clients.Server) bool {
 		n := server(box, name)
-		return n != nil && !same(n, s)
+		return n != nil && !same(n, node(s))
 	})
 	return slices.DeleteFunc(found, func(f clients.Found) bool {
-		if same(server(f.Kind.Name, f.Name), f.Server) {
+		if found := node(f.Server); slices.ContainsFunc(has, func(n *document.Node) bool { return same(n, found) }) {
 			return true
 		}
 		fault := ed.fault(f)
@@ -271,6 +274,55 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 		}
 		return fault != ""
 	})
+}
+
+// node is a server as a configuration has it.
+func node(s clients.Server) *document.Node {
+	return document.ReadSettings("s.json", s.JSON(), new(document.Faults))
+}
+
+// servers are the entries of all servers, without those in comments.
+func (ed *editing) servers() (all []*document.Node) {
+	boxes := ed.root.Get("toolboxes")
+	if boxes == nil {
+		return nil
+	}
+	for _, box := range boxes.Members {
+		servers := box.Value.Get("mcpServers")
+		if servers == nil || isComment(box.Key) {
+			continue
+		}
+		for _, s := range servers.Members {
+			if !isComment(s.Key) {
+				all = append(all, s.Value)
+			}
+		}
+	}
+	return all
+}
+
+// same reports whether the entry of a configuration is the server that was found: both are started or reached in the
+// same way. The toolbox, the name and all else in the entry may have been changed since it was imported.
+func same(entry, found *document.Node) bool {
+	for _, key := range []string{"command", "args", "env", "cwd", "url", "headers"} {
+		if !alike(entry.Get(key), found.Get(key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether a value of a configuration is the one that was found. A value that names a secret is: import
+// advises to put one in place of a secret in clear.
+func alike(entry, found *document.Node) bool {
+	if entry == nil || found == nil {
+		return entry == found
+	}
+	if entry.Kind == document.Text && strings.Contains(entry.Value, "${secret:") {
+		return true
+	}
+	return entry.Kind == found.Kind && entry.Value == found.Value && slices.EqualFunc(entry.Items, found.Items, alike) &&
+		len(entry.Members) == len(found.Members) && !slices.ContainsFunc(entry.Members, func(m document.Member) bool { return !alike(m.Value, found.Get(m.Key)) })
 }
 
 // fault says what would be wrong with a server in the configuration, or "".
@@ -306,7 +358,7 @@ func (ed *editing) putAll(found []clients.Found) error {
 				rest = append(rest, f)
 				continue
 			}
-			servers = append(servers, document.Member{Key: f.Name, Value: document.ReadSettings("s.json", f.Server.JSON(), new(document.Faults))})
+			servers = append(servers, document.Member{Key: f.Name, Value: node(f.Server)})
 		}
 		found = rest
 		if ed.root.Get("toolboxes").Get(box.Name) == nil {

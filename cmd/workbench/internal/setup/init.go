@@ -30,14 +30,16 @@ func setUp(ctx context.Context, env *cli.Environment) error {
 	if !terminal.Is(env.In) {
 		return cli.Usage(cli.Hint(errors.New("nobody can be asked: standard input is not a terminal"), "run workbench import, workbench add and workbench connect --yes"))
 	}
-	if err := (importing{dryRun: true}).run(ctx, env, nil); err != nil {
+	found, err := (importing{dryRun: true}).run(ctx, env, nil)
+	if err != nil {
 		return err
 	}
-	switch yes, err := env.Asked(ctx, "Copy the new servers of this list?"); {
-	case err != nil:
-		return err
-	case yes:
-		if err := (importing{}).run(ctx, env, nil); err != nil {
+	if len(found) > 0 {
+		yes, err := env.Asked(ctx, "Copy the new servers of this list?")
+		if yes && err == nil {
+			_, err = (importing{}).run(ctx, env, nil)
+		}
+		if err != nil {
 			return err
 		}
 	}

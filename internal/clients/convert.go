@@ -255,6 +255,10 @@ func (c *conversion) finish(n *document.Node) {
 			s.URL, c.refused = "", true
 		}
 	}
+	if s.OAuth != nil && slices.ContainsFunc(s.Headers, func(p Pair) bool { return strings.EqualFold(p.Key, "Authorization") }) {
+		c.note(n.Line, "the login with OAuth is left out: the header Authorization takes its place")
+		s.OAuth = nil
+	}
 	switch inCwd := s.Cwd != "" && !strings.HasPrefix(s.Cwd, "${"); {
 	case !strings.ContainsAny(s.Command, `/\`):
 	case inCwd && !absolute(s.Command) && !strings.HasPrefix(s.Command, "${"):

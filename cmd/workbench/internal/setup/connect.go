@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 )
 
 // connecting is what the flags of connect say.
@@ -105,7 +107,13 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 	for _, w := range todo {
 		fmt.Fprintf(env.Out, "%s: connected (%s)\n", w.client.Title, cli.Shown(w.path))
 		if own.URL != "" && w.client.Form.TokenVar != "" {
-			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to the output of workbench token.\n", w.client.Title, clients.TokenVariable)
+			token := "the output of workbench token"
+			if c.token != "" {
+				token = "the token of this call"
+			}
+			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to %s.\n", w.client.Title, clients.TokenVariable, token)
+		} else if _, info, err := openfile.Read(w.path, document.MaxSettings); own.URL != "" && err == nil && !openfile.Private(info) {
+			env.Warn(fmt.Sprintf("%s holds the token, and others can read the file: chmod 600 %s", w.path, shellword.Word(w.path)))
 		}
 	}
 	if len(todo) > 0 {
@@ -144,6 +152,9 @@ func leftOut(env *cli.Environment, c clients.Client, err error, named bool) erro
 // own is how clients are to reach this workbench.
 func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 	if c.url == "" {
+		if c.token != "" {
+			return clients.Own{}, cli.Usage(cli.Hint(errors.New("--token: an entry without --http has no token"), "add --http with the address of the gateway"))
+		}
 		program, err := programPath(env)
 		if err != nil {
 			return clients.Own{}, err
@@ -161,7 +172,7 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 		}
 		return own, nil
 	}
-	if !strings.HasPrefix(c.url, "http://") && !strings.HasPrefix(c.url, "https://") {
+	if u, err := url.Parse(c.url); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return clients.Own{}, cli.Usage(cli.Hint(fmt.Errorf("--http: %q is no address", c.url), "as in --http http://127.0.0.1:7777/mcp"))
 	}
 	own := clients.Own{URL: c.url, Token: c.token}

@@ -29,6 +29,15 @@ type Note struct {
 	Server  string `json:"server,omitempty"` // "" if it is about the file
 	Message string `json:"message"`
 	Secret  bool   `json:"secret,omitempty"` // it is about a secret in clear
+
+	where, name, value string // where the secret stands, the name that is proposed for it, and the secret
+}
+
+// named has a note propose a name for its secret.
+func (n Note) named(name string) Note {
+	n.name = name
+	n.Message = fmt.Sprintf("%s holds a secret in clear: workbench secret set %s keeps it, and ${secret:%[2]s} stands for it", n.where, name)
+	return n
 }
 
 // String returns the note with its place.
@@ -125,8 +134,9 @@ func (p *Pairs) Set(key, value string) {
 // JSON returns the server as an object on one line.
 func (s Server) JSON() []byte { return wire.MustEncode(s) }
 
-// Summary says in a line what is run or reached, without variables and headers.
+// Summary says in a line what is run or reached, without variables and headers, and without what looks like a secret.
 func (s Server) Summary() string {
+	s = s.Masked()
 	if s.URL != "" {
 		return foreign.NewText(s.URL).String()
 	}

@@ -29,10 +29,10 @@ type Found struct {
 // workbench itself are left out. Box chooses the toolbox of an entry of a client; nil leaves that to the kind of the
 // server. Taken reports whether a name is taken by another server.
 func Merge(entries []Entry, client func(Entry) string, box func(Entry) Kind, taken func(box, name string, s Server) bool) []Found {
-	patterns := newPatterns()
 	var all []Found
 	known := map[string]int{}
 	names := map[string]bool{}
+	secrets := map[string]string{} // by the names that are proposed for them
 	for _, e := range entries {
 		if e.Workbench() {
 			continue
@@ -48,7 +48,7 @@ func Merge(entries []Entry, client func(Entry) string, box func(Entry) Kind, tak
 			}
 			continue
 		}
-		f := Found{Kind: KindOf(e.Name, e.Server), Server: e.Server, Runs: patterns.masked(e.Server), From: []Origin{origin}, Notes: e.Notes}
+		f := Found{Kind: KindOf(e.Name, e.Server), Server: e.Server, Runs: e.Server.Summary(), From: []Origin{origin}, Notes: e.Notes}
 		if box != nil {
 			f.Kind = box(e)
 		}
@@ -63,6 +63,15 @@ func Merge(entries []Entry, client func(Entry) string, box func(Entry) Kind, tak
 		}
 		if f.Name != e.Name {
 			f.Notes = append(f.Notes, Note{File: e.File, Line: e.Line, Server: shown(e.Name), Message: "it is called " + shown(f.Name) + " here"})
+		}
+		for i, n := range f.Notes {
+			own := n.name
+			for k := 1; n.Secret && secrets[n.name] != "" && secrets[n.name] != n.value; k++ {
+				n = n.named(strings.TrimSuffix(fmt.Sprintf("%s_%s_%d", Variable(f.Name), own, k), "_1"))
+			}
+			if f.Notes[i] = n; n.Secret {
+				secrets[n.name] = n.value
+			}
 		}
 		names[full(f.Name)] = true
 		known[e.Server.identity()] = len(all)
@@ -95,29 +104,4 @@ func plain(name string) string {
 		return "server"
 	}
 	return name
-}
-
-// masked says what is run or reached, without what looks like a secret.
-func (p *patterns) masked(s Server) string {
-	const mask = "…"
-	if p.looksSecret("", s.URL) {
-		s.URL, _, _ = strings.Cut(s.URL, "?")
-		if p.looksSecret("", s.URL) {
-			s.URL = mask
-		}
-	}
-	s.Args = slices.Clone(s.Args)
-	for i, arg := range s.Args {
-		key, value, pair := strings.Cut(arg, "=")
-		if !pair {
-			key, value, pair = strings.Cut(arg, ":")
-		}
-		switch {
-		case p.looksSecret("", arg), i > 0 && strings.HasPrefix(s.Args[i-1], "--") && p.looksSecret(s.Args[i-1], arg):
-			s.Args[i] = mask
-		case pair && p.looksSecret(strings.TrimLeft(key, "-"), value):
-			s.Args[i] = key + "=" + mask
-		}
-	}
-	return s.Summary()
 }

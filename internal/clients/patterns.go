@@ -12,6 +12,7 @@ type patterns struct {
 	named     *regexp.Regexp // a variable, perhaps with a default
 	begins    *regexp.Regexp // how secrets of known services do
 	inURL     *regexp.Regexp
+	user      *regexp.Regexp // of an address, which is no secret without a password
 	secret    *regexp.Regexp // keys of secrets
 	public    *regexp.Regexp // ends of keys that are none all the same
 }
@@ -24,6 +25,7 @@ func newPatterns() *patterns {
 		begins: regexp.MustCompile(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|AIza|eyJ|npm_|pplx-|tvly-|fc-|ntn_|secret_|` +
 			`sbp_|lin_api_|hf_|dop_v1_|ctx7sk)`),
 		inURL:  regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|(?i:[?&](api_?key|access_?token|token|key|secret)=[^&\s]{8})`),
+		user:   regexp.MustCompile(`://[^/\s:@]*@`),
 		secret: regexp.MustCompile(`token|secret|passw|api[-_]?key|auth|credential|private[-_]?key|cookie`),
 		public: regexp.MustCompile(`(file|path|url|uri|host|type|method|mode|dir|name|id)$`),
 	}

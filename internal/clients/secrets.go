@@ -2,9 +2,11 @@ package clients
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
 // secrets adds a note for each string that is a secret in clear, or looks like one. The note does not tell the secret.
@@ -14,9 +16,8 @@ func (p *patterns) secrets(e *Entry, n *document.Node) {
 		if !p.looksSecret(key, value) {
 			return
 		}
-		name := Variable(or(key, e.Name+"_SECRET"))
-		e.Notes = append(e.Notes, Note{File: e.File, Line: lineOf(n, value, e.Line), Server: shown(e.Name), Secret: true,
-			Message: fmt.Sprintf("%s holds a secret in clear: workbench secret set %s keeps it, and ${secret:%[2]s} stands for it", where, name)})
+		note := Note{File: e.File, Line: lineOf(n, value, e.Line), Server: shown(e.Name), Secret: true, where: where, value: value}
+		e.Notes = append(e.Notes, note.named(Variable(or(key, e.Name+"_SECRET"))))
 	}
 	for _, v := range s.Env {
 		tell("env "+shown(v.Key), v.Key, v.Value)
@@ -34,7 +35,7 @@ func (p *patterns) secrets(e *Entry, n *document.Node) {
 			tell(fmt.Sprintf("args[%d]", i), "", arg)
 		case pair:
 			tell(fmt.Sprintf("args[%d]", i), strings.TrimLeft(key, "-"), strings.TrimSpace(value))
-		case i > 0 && strings.HasPrefix(s.Args[i-1], "--"):
+		case i > 0 && strings.HasPrefix(s.Args[i-1], "--") && !strings.Contains(s.Args[i-1], "=") && !strings.HasPrefix(arg, "-"):
 			tell(fmt.Sprintf("args[%d]", i), strings.TrimLeft(s.Args[i-1], "-"), arg)
 		default:
 			tell(fmt.Sprintf("args[%d]", i), "", arg)
@@ -44,6 +45,39 @@ func (p *patterns) secrets(e *Entry, n *document.Node) {
 	if s.OAuth != nil {
 		tell("oauth.clientSecret", "client_secret", s.OAuth.ClientSecret)
 	}
+}
+
+// Masked is the server with … in place of its secrets in clear, and of what looks like one.
+func (s Server) Masked() Server {
+	p, known := newPatterns(), new(mask.Set)
+	hide := func(text string, values []string) string {
+		slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
+		for _, value := range values {
+			text = strings.ReplaceAll(text, value, "…")
+		}
+		return strings.ReplaceAll(known.Text(text), mask.Masked, "…")
+	}
+	s.URL = hide(s.URL, mask.InAddress(s.URL))
+	s.Args = slices.Clone(s.Args)
+	before := ""
+	for i, arg := range s.Args {
+		values := mask.InArgument(before, arg)
+		if p.looksSecret("", arg) && !strings.Contains(arg, "://") {
+			values = append(values, arg)
+		}
+		s.Args[i], before = hide(arg, values), arg
+	}
+	for _, pairs := range []*Pairs{&s.Env, &s.Headers} {
+		*pairs = slices.Clone(*pairs)
+		for i, pair := range *pairs {
+			var values []string
+			if mask.IsSecretName(pair.Key) {
+				values = mask.Credentials(pair.Value)
+			}
+			(*pairs)[i].Value = hide(pair.Value, values)
+		}
+	}
+	return s
 }
 
 // lineOf returns the line of the string that a value was made of, or else of the entry.
@@ -75,7 +109,9 @@ func (p *patterns) looksSecret(key, value string) bool {
 	switch {
 	case p.begins.MatchString(value) && len(value) >= 12 || p.inURL.MatchString(value):
 		return true
-	case len(value) < 8 || !p.secret.MatchString(key) || p.public.MatchString(key):
+	case new(mask.Set).Text(value) != value || mask.InAddress(p.user.ReplaceAllString(value, "://")) != nil:
+		return true
+	case len(value) < mask.Least || !p.secret.MatchString(key) || p.public.MatchString(key):
 		return false
 	}
 	return !strings.Contains(value, "://") && !strings.HasPrefix(value, "/")

@@ -112,10 +112,11 @@ func (g *offer) show(env *cli.Environment) {
 		what = "it is reached at"
 	}
 	fmt.Fprintf(env.Out, "%s: %s\n", what, g.Server.Summary())
-	for _, pair := range g.Server.Env {
+	masked := g.Server.Masked()
+	for _, pair := range masked.Env {
 		fmt.Fprintf(env.Out, "  with %s=%s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
 	}
-	for _, pair := range g.Server.Headers {
+	for _, pair := range masked.Headers {
 		fmt.Fprintf(env.Out, "  with the header %s: %s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
 	}
 	for _, note := range g.Notes {

@@ -48,10 +48,10 @@ func TestToolsOfferedOtherwise(t *testing.T) {
 // What is not offered is not called for workbench itself either, by commands and workflows.
 func TestNotOfferedNotCalled(t *testing.T) {
 	for want, tune := range map[string]func(*config.Server){
-		"toolFilters leave it out":                func(s *config.Server) { s.ToolFilters = []string{"!echo"} },
-		`"readOnly": true in the configuration`:   func(s *config.Server) { s.ReadOnly = true },
+		"toolFilters leave it out":                 func(s *config.Server) { s.ToolFilters = []string{"!echo"} },
+		`"readOnly": true in the configuration`:    func(s *config.Server) { s.ReadOnly = true },
 		"it is held back: nothing can be compared": func(s *config.Server) { s.Pins = lock.Pins{Mode: lock.Hold} },
-		"none is offered under that name":         func(s *config.Server) { s.Tools = []config.Tool{{Name: "echo", Rename: "say"}} },
+		"none is offered under that name":          func(s *config.Server) { s.Tools = []config.Tool{{Name: "echo", Rename: "say"}} },
 	} {
 		cfg := inside("s", "tools=echo")
 		tune(&cfg)

@@ -27,6 +27,8 @@ func (l *echoing) Begin(r link.Receiver) { l.to = r }
 func (l *echoing) Nature() link.Nature   { return link.Nature{} }
 func (l *echoing) Abandon(uint64)        {}
 
+func (l *echoing) Tell(msg []byte, _ func(error)) error { return l.Send(msg, 0) }
+
 func (l *echoing) Send(_ []byte, id uint64) error {
 	if id == 0 {
 		return nil

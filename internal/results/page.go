@@ -145,17 +145,18 @@ func (k *kept) some(lines string, page int) (string, []byte, error) {
 		return "", nil, err
 	}
 	pages, data := 0, []byte{}
+	var ahead []byte
 	for at := begin; at < end || pages == 0; {
-		next, err := k.pageEnd(at, end)
-		if err != nil {
-			return "", nil, err
-		}
-		if pages++; pages == page {
-			if data, err = k.read(at, next-at); err != nil {
+		if len(ahead) <= pageLength && int64(len(ahead)) < end-at {
+			if ahead, err = k.read(at, min(4*window, end-at)); err != nil {
 				return "", nil, err
 			}
 		}
-		at = next
+		n := pageEnd(ahead)
+		if pages++; pages == page {
+			data = ahead[:n]
+		}
+		at, ahead = at+int64(n), ahead[n:]
 	}
 	if page > pages {
 		return "", nil, noPage(pages)
@@ -166,30 +167,24 @@ func (k *kept) some(lines string, page int) (string, []byte, error) {
 
 func noPage(pages int) error { return fmt.Errorf("there is no such page: there are %d", pages) }
 
-// pageEnd gives where a page ends that begins at a place: with a line if one ends near, else with a character.
-func (k *kept) pageEnd(at, end int64) (int64, error) {
-	text, err := k.read(at, min(pageLength+1, end-at))
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for used := 0; n < len(text) && n < pageLength; n++ {
-		if used += costOf(text[n]); used > pageCost {
-			break
-		}
+// pageEnd gives how long the first page of a text is: it ends with a line if one ends near, else with a character.
+func pageEnd(text []byte) int {
+	n := min(len(text), pageLength)
+	for used := cost(text[:n]); used > pageCost; n-- {
+		used -= int(costs[text[n-1]])
 	}
 	if n == len(text) {
-		return end, nil
+		return n
 	}
 	if line := bytes.LastIndexByte(text[:n], '\n') + 1; line > 0 && line > n-alignment {
-		return at + int64(line), nil
+		return line
 	}
 	for cut := n; cut > n-utf8.UTFMax; cut-- {
 		if utf8.RuneStart(text[cut]) {
-			return at + int64(cut), nil
+			return cut
 		}
 	}
-	return at + int64(n), nil
+	return n
 }
 
 // a pager takes the pieces of an answer and keeps those of one page.
@@ -237,23 +232,27 @@ func (p *pager) add(ends bool, piece ...[]byte) bool {
 func cost(text []byte) int {
 	n := 0
 	for _, c := range text {
-		n += costOf(c)
+		n += int(costs[c])
 	}
 	return n
 }
 
-// costOf is cost of one byte, as [wire.AppendQuote] writes it.
-func costOf(c byte) int {
-	switch {
-	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
-		return 2
-	case c < ' ':
-		return len(`\u0000`)
-	case c == 0xe2: // it may begin U+2028 or U+2029, of which the other two bytes count by themselves
-		return len(`\u2028`) - 2
+// costs are how many bytes each byte takes, as [wire.AppendQuote] writes it.
+var costs = func() (n [256]uint8) {
+	for c := range n {
+		switch {
+		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+			n[c] = 2
+		case c < ' ':
+			n[c] = uint8(len(`\u0000`))
+		case c == 0xe2: // it may begin U+2028 or U+2029, of which the other two bytes count by themselves
+			n[c] = uint8(len(`\u2028`) - 2)
+		default:
+			n[c] = 1
+		}
 	}
-	return 1
-}
+	return n
+}()
 
 // told says what a page has of things that are called so.
 func (p *pager) told(what string, more bool) string {

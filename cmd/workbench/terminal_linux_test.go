@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // screen is a pseudo terminal, and what was written to it.
@@ -106,6 +107,21 @@ func TestTerminals(t *testing.T) {
 	var out bytes.Buffer
 	if run(t.Context(), []string{"check"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, environ); strings.Contains(out.String(), "\x1b") {
 		t.Errorf("in a pipe: got %q, want no colours", &out)
+	}
+}
+
+// The text of a result cannot have a terminal do anything; in a pipe it is as the server sent it, as mistake 48 shows.
+func TestResultOnATerminal(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "workbench-config.json")
+	do(t, os.WriteFile(config, []byte(`{"toolboxes": {"box": {"mcpServers": {"s": {"command": `+wiretest.JSON(wiretest.Program("fakeserver"))+`}}}}}`), 0o600))
+	s := newScreen(t, 80)
+	args := []string{"call", "box/s/result", `{"result": {"content": [{"type": "text", "text": "\u001b[2Jred\u001b[31m \u202eend"}]}}`}
+	if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: s.slave, Err: s.slave}, []string{"HOME=" + dir, "WORKBENCH_CONFIG=" + config, "TERM=xterm"}); code != cli.ExitDone {
+		t.Errorf("got exit code %d", code)
+	}
+	if got := s.text(); !strings.Contains(got, "red end\n") || strings.Contains(got, "\x1b[2J") {
+		t.Errorf("got %q, want the text without what it would do", got)
 	}
 }
 

@@ -14,8 +14,8 @@ func TestFaultH9_ListsNobodyNeedHave(t *testing.T) {
 		"lack=resources/templates/list":                 "",
 		"lack=resources/list,resources/templates/list":  "",
 		"lack=prompts/list":                             "",
-		"refuse=resources/templates/list":               "resources/templates/list: the server answered with error -32603",
-		"lack=resources/list refuse=prompts/list tools": "prompts/list: the server answered with error -32603",
+		"refuse=resources/templates/list":               "its resource templates could not be read: resources/templates/list: the server answered with error -32603",
+		"lack=resources/list refuse=prompts/list tools": "its prompts could not be read: prompts/list: the server answered with error -32603",
 	} {
 		t.Run(spec, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

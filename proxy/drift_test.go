@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
-// A tool that is defined otherwise within a session is said in the next answers of open, find and status, for as long as
-// the session lasts, and in the log.
+// That a tool is defined otherwise than at first is said in the answers of open, find and status for as long as it is so,
+// and each change is in the log.
 func TestFaultG10_DefinitionChanges(t *testing.T) {
 	synctest.Test(t, definitionChanges) // lists are read once a second
 }

@@ -23,8 +23,8 @@ type order struct {
 }
 
 // turn is called as messages are sent. wait returns when a message may be posted. pass lets go those that wait for it,
-// and done is to be called when it has arrived, or will not. A notification or reply, which nobody waits for, is refused with ErrBusy while too many have not arrived: a
-// server may ask faster than it takes answers.
+// and done is to be called when it has arrived, or will not. A notification or reply, which nobody waits for, is refused
+// with ErrBusy while too many have not arrived: a server may ask faster than it takes answers.
 func (o *order) turn(size int, request bool) (wait func(context.Context), pass, done func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,11 +13,13 @@ import (
 )
 
 // Answer goes on with a question that waits, given what the user replied: the words, or the JSON object of
-// Pending.Form. A reply that answers nothing has the question asked again, with what was wrong; abort gives it up, and
-// so does a command with a slash before its name, which is then carried out; what is offered as a choice is one first. Where a command is to be chosen, the name
-// or an utterance of another one is enough for that. Where a yes or no is asked for, an instruction that names another
-// command, or is an utterance of one, is carried out. Where a value is asked for, all of the reply is the value, unless
-// it begins with the name of a parameter, as in name: value.
+// Pending.Form. A reply that answers nothing has the question asked again, with what was wrong. The reply abort always
+// gives the question up. A reply that is one of the choices that the question names is that choice. Any other reply
+// gives the question up if it is one of the words for that, such as cancel, or a command with a slash before its name,
+// which is then carried out; where a command is to be chosen, the name or an utterance of another one is enough for
+// that. Where a yes or no is asked for, an instruction that names another command, or is an utterance of one, is carried
+// out. Where a value is asked for, all of the reply is the value, unless it begins with the name of a parameter, as in
+// name: value.
 //
 // The workflow may have changed since the question was asked: what it does not have any more is asked anew or given up,
 // and a command that is another one now is confirmed before it runs.

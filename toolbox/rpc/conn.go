@@ -145,7 +145,7 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 // the server may be busy with nothing else: that it is silent makes no call late, whichever the request belongs to.
 func (c *Conn) Asked() { c.asking.Add(1) }
 
-// Answered is told of above.
+// Answered notes that a request of the server does not wait for the client any more; it follows each Asked once.
 func (c *Conn) Answered() {
 	c.Calls.heardAgain() // before a call can be late that had to wait for it
 	c.asking.Add(-1)

@@ -33,7 +33,7 @@ func (s *Source) Review() ([]string, error) {
 				r.toolbox(t)
 			}
 		default:
-			r.add(0, m.Key, m.Value)
+			r.add(0, "", m)
 		}
 	}
 	names := map[string]bool{}
@@ -71,9 +71,9 @@ func (r *review) line(depth int, text string) {
 	r.lines = append(r.lines, strings.Repeat("  ", depth)+string(foreign.JSON([]byte(text))))
 }
 
-// add tells a key.
-func (r *review) add(depth int, key string, value *document.Node) {
-	r.line(depth, fmt.Sprintf("%s: %s", name(key), asWritten(key, value)))
+// add tells a key. in is what it is a key of: "server.", "toolbox." or, at the top level, "".
+func (r *review) add(depth int, in string, m document.Member) {
+	r.line(depth, fmt.Sprintf("%s: %s", name(m.Key), asWritten(in+m.Key, m.Value)))
 }
 
 func (r *review) toolbox(t document.Member) {
@@ -89,7 +89,7 @@ func (r *review) toolbox(t document.Member) {
 				r.server(s)
 			}
 		default:
-			r.add(1, m.Key, m.Value)
+			r.add(1, "toolbox.", m)
 		}
 	}
 }
@@ -111,15 +111,16 @@ func (r *review) server(s document.Member) {
 	r.line(1, "server "+text(s.Key))
 	for _, m := range append(first, others...) {
 		if !ignored(m.Key) {
-			r.add(2, m.Key, m.Value)
+			r.add(2, "server.", m)
 		}
 	}
 }
 
-// asWritten gives a value as JSON, of a secret one what is not known to all.
-func asWritten(key string, n *document.Node) string {
-	switch key {
-	case "apiKey", "clientSecret", "privateKey", "headers":
+// asWritten gives the value at a path as JSON, of a secret one what is not known to all. The whole path counts: the keys
+// of maps, such as the names of variables and of secrets, are what the author of the file has chosen.
+func asWritten(path string, n *document.Node) string {
+	switch path {
+	case "models.apiKey", "server.headers", "server.oauth.clientSecret", "server.oauth.privateKey", "server.oauth.identityProvider.clientSecret":
 		return masked(n)
 	}
 	var b strings.Builder
@@ -132,7 +133,7 @@ func asWritten(key string, n *document.Node) string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(asWritten("", item))
+			b.WriteString(asWritten(path+"[]", item))
 		}
 		b.WriteByte(']')
 	case document.Object:
@@ -141,7 +142,7 @@ func asWritten(key string, n *document.Node) string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(text(m.Key) + ": " + asWritten(m.Key, m.Value))
+			b.WriteString(text(m.Key) + ": " + asWritten(path+"."+m.Key, m.Value))
 		}
 		b.WriteByte('}')
 	case document.Null:

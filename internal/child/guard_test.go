@@ -111,9 +111,11 @@ func TestRunGuardByHand(t *testing.T) {
 	}
 }
 
+// The modes of files that a server makes for others, such as those of a website, are as the user has chosen.
 func TestGuardedProcess(t *testing.T) {
+	defer unix.Umask(unix.Umask(0o027))
 	p := mustStart(t, newGuard(t).Start, child.Spec{Command: "/bin/sh", Args: []string{"-c", "umask; ulimit -c"}})
-	if got, want := output(t, p), "0077\n0\n"; got != want {
+	if got, want := output(t, p), "0027\n0\n"; got != want {
 		t.Errorf("umask and size of core files: got %q, want %q", got, want)
 	}
 }

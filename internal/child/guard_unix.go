@@ -20,10 +20,10 @@ import (
 //	 └─ socket: start, stop ──► guard ── parent of ┘
 //	       started, exited ◄──
 //
-// What the guard starts has a umask of 077 and writes no core files. On Linux it is found again whatever it does: it is
-// adopted by the guard when its parent dies, carries a mark that shows which process it came from, and is in a control
-// group of that process, where one can be made. Elsewhere a descendant that left session and group and lost its parent
-// before anybody looked is not found.
+// What the guard starts has the umask of its owner and writes no core files. On Linux it is found again whatever it
+// does: it is adopted by the guard when its parent dies, carries a mark that shows which process it came from, and is
+// in a control group of that process, where one can be made. Elsewhere a descendant that left session and group and
+// lost its parent before anybody looked is not found.
 //
 // If the guard itself is killed, its processes are too, which is reported as their exits, and the next Start makes
 // another guard. If it is stopped, we have it go on, and on Linux the system does when we are killed at that moment.

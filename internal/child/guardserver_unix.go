@@ -56,7 +56,6 @@ func runGuard(newGroups func() *groups) int {
 	}
 	unix.CloseOnExec(lifelineFD)
 	defer conn.Close()
-	unix.Umask(0o077)
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // memory holds secrets
 
 	g := &guard{conn: conn, trees: map[uint64]*tree{}, groups: newGroups()}

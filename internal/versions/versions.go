@@ -73,7 +73,11 @@ func (v *Versions) Change(ctx context.Context, path string, change func(old []by
 	if err := v.keep(path, old, text); err != nil {
 		return fmt.Errorf("the old version cannot be kept: %w", err)
 	}
-	return write(path, text, mode)
+	if err := write(path, text, mode); err != nil {
+		return err
+	}
+	v.trim(path)
+	return nil
 }
 
 // Undo brings the last version of a file back, and is what it was before the last Change. It fails with ErrNone where
@@ -84,7 +88,11 @@ func (v *Versions) Undo(ctx context.Context, path string, anyway bool) error {
 		return err
 	}
 	defer done()
-	list, err := v.list(path)
+	now, mode, err := read(path)
+	if err != nil {
+		return err
+	}
+	list, unmade, err := v.list(path, now)
 	if err != nil {
 		return err
 	}
@@ -92,10 +100,6 @@ func (v *Versions) Undo(ctx context.Context, path string, anyway bool) error {
 		return ErrNone
 	}
 	last := list[len(list)-1]
-	now, mode, err := read(path)
-	if err != nil {
-		return err
-	}
 	if digest(now) != last.after && !anyway {
 		return ErrChanged
 	}
@@ -106,18 +110,18 @@ func (v *Versions) Undo(ctx context.Context, path string, anyway bool) error {
 	if err := write(path, text, mode); err != nil {
 		return err
 	}
-	return os.Remove(filepath.Join(v.folder(path), last.name))
+	return v.remove(path, append(unmade, last))
 }
 
 // Earlier returns the texts that a file had before its changes, the last one first, as far back as nobody else has
 // changed it. The text nil stands for no file.
 func (v *Versions) Earlier(path string) ([][]byte, error) {
 	path = real(path)
-	list, err := v.list(path)
+	now, _, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	now, _, err := read(path)
+	list, _, err := v.list(path, now)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +187,36 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// list returns the versions of a file, the oldest first.
-func (v *Versions) list(path string) ([]version, error) {
+// list returns the versions of a file with the text now, the oldest first, and apart from them those of changes that
+// were not made after all: they could not be written, or the process was killed before. Then the file still has the
+// text that was kept.
+func (v *Versions) list(path string, now []byte) (made, unmade []version, err error) {
+	made, err = v.all(path)
+	for len(made) > 0 {
+		last := made[len(made)-1]
+		if text, err := v.text(path, last); err != nil || last.after == digest(now) || digest(text) != digest(now) {
+			break
+		}
+		made, unmade = made[:len(made)-1], append(unmade, last)
+	}
+	return made, unmade, err
+}
+
+func (v *Versions) remove(path string, those []version) (err error) {
+	for _, kept := range those {
+		err = errors.Join(err, os.Remove(filepath.Join(v.folder(path), kept.name)))
+	}
+	return err
+}
+
+// trim takes away the oldest of too many versions. One that stays harms nobody.
+func (v *Versions) trim(path string) {
+	if all, err := v.all(path); err == nil && len(all) > most {
+		_ = v.remove(path, all[:len(all)-most])
+	}
+}
+
+func (v *Versions) all(path string) ([]version, error) {
 	entries, err := os.ReadDir(v.folder(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -213,14 +245,17 @@ func (v *Versions) text(path string, kept version) ([]byte, error) {
 	return text, err
 }
 
-// keep puts a version with the others and takes away the oldest of too many.
+// keep puts a version with the others.
 func (v *Versions) keep(path string, old, text []byte) error {
 	folder := v.folder(path)
 	if err := openfile.MakeFolder(folder, 0o700); err != nil {
 		return err
 	}
-	list, err := v.list(path)
+	list, unmade, err := v.list(path, old)
 	if err != nil {
+		return err
+	}
+	if err := v.remove(path, unmade); err != nil {
 		return err
 	}
 	was := "file"
@@ -232,16 +267,7 @@ func (v *Versions) keep(path string, old, text []byte) error {
 		at = max(at, list[len(list)-1].at+1) // the clock may have been put back
 	}
 	name := fmt.Sprintf("%020d-%s-%s", at, digest(text), was)
-	if err := openfile.Replace(filepath.Join(folder, name), old); err != nil {
-		return err
-	}
-	for len(list) >= most {
-		if err := os.Remove(filepath.Join(folder, list[0].name)); err != nil {
-			return err
-		}
-		list = list[1:]
-	}
-	return nil
+	return openfile.Replace(filepath.Join(folder, name), old)
 }
 
 // read returns the text of a file and its mode; nil where there is none.

@@ -59,6 +59,36 @@ func TestFaultG57_ClockIsPutBack(t *testing.T) {
 	}
 }
 
+// A change that cannot be written, as where the disk is full, takes no version away and is not undone.
+func TestChangeThatIsNotMade(t *testing.T) {
+	dir := t.TempDir()
+	v, path := versions.New(filepath.Join(dir, "kept")), filepath.Join(dir, "file")
+	for i := range 5 {
+		if err := v.Change(t.Context(), path, put(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 7 {
+		err := v.Change(t.Context(), path, func([]byte) ([]byte, error) { // a folder that nothing can replace
+			return fmt.Append(nil, "lost", i), errors.Join(os.Rename(path, path+".aside"), os.MkdirAll(filepath.Join(path, "folder"), 0o700))
+		})
+		if err == nil {
+			t.Fatal("it was written")
+		}
+		if err := errors.Join(os.RemoveAll(path), os.Rename(path+".aside", path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if earlier, err := v.Earlier(path); err != nil || len(earlier) != 5 {
+		t.Errorf("got the earlier texts %q, %v", earlier, err)
+	}
+	for _, want := range []string{"3", "2", "1", "0", "none"} {
+		if err := v.Undo(t.Context(), path, false); err != nil || content(t, path) != want {
+			t.Fatalf("got %q, %v, want %q", content(t, path), err, want)
+		}
+	}
+}
+
 // Changes are undone one by one, five of them, back to where there was no file if these are all.
 func TestUndo(t *testing.T) {
 	dir := t.TempDir()

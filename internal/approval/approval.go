@@ -33,8 +33,9 @@ type Call struct {
 	Toolbox   string    `json:"toolbox"`
 	Server    string    `json:"server"`
 	Tool      string    `json:"tool"`
-	Arguments string    `json:"arguments"` // JSON on one line, whose hidden characters can be seen; its beginning, of long ones
-	Bytes     int       `json:"bytes"`     // of all arguments
+	Arguments string    `json:"arguments"`     // JSON on one line, whose hidden characters can be seen; its beginning, of long ones
+	Cut       bool      `json:"cut,omitempty"` // there is more of them
+	Bytes     int       `json:"bytes"`         // of all arguments
 	Client    string    `json:"client,omitempty"`
 	Until     time.Time `json:"until"`
 }
@@ -43,7 +44,7 @@ type Call struct {
 func NewCall(toolbox, server, tool string, arguments []byte) Call {
 	shown := arguments[:min(len(arguments), maxShown)]
 	return Call{Toolbox: toolbox, Server: server, Tool: foreign.NewName(tool).String(), Bytes: len(arguments),
-		Arguments: oneLine(foreign.JSON(shown))}
+		Arguments: oneLine(foreign.JSON(shown)), Cut: len(shown) < len(arguments)}
 }
 
 // Name is the full name of the tool.
@@ -52,7 +53,7 @@ func (c *Call) Name() string { return c.Toolbox + "/" + c.Server + "/" + c.Tool 
 // Text says what is to be called.
 func (c *Call) Text() string {
 	text := fmt.Sprintf("%s %s", c.Name(), c.Arguments)
-	if c.Bytes > maxShown {
+	if c.Cut {
 		text += fmt.Sprintf(" … (the beginning of %d bytes)", c.Bytes)
 	}
 	return text

@@ -25,7 +25,7 @@ function card(c) {
   return h("article", { class: "card", "data-key": c.id, "data-approval": c.id },
     h("div", { class: "title" }, h("h2", { class: "name" }, h("span", { class: "of" }, `${c.toolbox}/${c.server}/`), c.tool), h("span", { class: "where" }, c.client || "", " · ", c.id)),
     h("pre", { class: "json", tabindex: "0", "aria-label": "Arguments" }, indented(c.arguments)),
-    c.bytes > c.arguments.length && h("p", { class: "hint" }, `The beginning of ${c.bytes} bytes.`),
+    c.cut && h("p", { class: "hint" }, `The beginning of ${c.bytes} bytes.`),
     h("p", { class: "hint" }, "It waits until ", new Date(c.until).toLocaleTimeString(), "."),
     h("div", { class: "row" },
       button("Agree", () => answer(true), { class: "main", "aria-label": "Agree to " + name }),

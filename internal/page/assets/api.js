@@ -32,7 +32,7 @@ export async function ask(action, body = {}, { signal, note } = {}) {
     });
   } catch (err) {
     if (err.name === "AbortError") throw err;
-    throw new Problem({ message: "workbench does not answer", hint: "has it ended? Start it again, and this page goes on" }, 0);
+    throw new Problem({ message: "workbench does not answer", hint: "if it has ended, start it again: workbench ui prints a new address, and a gateway asks for your token here" }, 0);
   }
   const reader = resp.body.getReader();
   const text = new TextDecoder();

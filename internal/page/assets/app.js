@@ -224,6 +224,12 @@ addEventListener("keydown", (e) => {
   e.preventDefault();
 });
 
+// Its target is no view, and so nothing to go to.
+document.querySelector(".skip").onclick = (e) => {
+  e.preventDefault();
+  document.getElementById("content").focus();
+};
+
 addEventListener("hashchange", () => {
   if (/^#key=/.test(location.hash)) location.reload();
   else route();

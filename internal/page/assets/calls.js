@@ -149,21 +149,22 @@ async function detail(el, which, signal, go) {
       isTool && h("button", {
         type: "button", class: "main", onclick() {
           if (c.arguments) filled.set(name, c.arguments);
-          else toast("Its arguments were not kept", { hint: "\"record\": \"full\" in the configuration keeps them" });
+          else if (c.arguments_left_out) toast("Its arguments were too long to be kept");
+          else if (!c.full) toast("Its arguments were not kept", { hint: "\"record\": \"full\" in the configuration keeps them" });
           go("tools", c.toolbox, c.server, c.tool);
         },
       }, icon("retry"), "Repeat"),
       isTool && h("button", { type: "button", onclick: () => copy(asCLI(name, c.arguments)) }, icon("copy"), "Copy as CLI")),
     h("dl", { class: "facts-list" }, facts.filter(([, v]) => v).map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)])),
-    section("Arguments", c.arguments, c.left_out, c.masked),
-    section("Result", c.result, c.left_out),
+    section("Arguments", c.arguments, c.full, c.arguments_left_out, c.masked),
+    section("Result", c.result, c.full, c.result_left_out),
     h("h3", {}, "What its server wrote"),
     c.stderr && c.stderr.length > 0
       ? h("pre", { class: "out", tabindex: "0", "aria-label": "Standard error" }, c.stderr.map((line) => `${time(line.time)} ${line.text}\n`))
       : h("p", { class: "hint" }, "Nothing, as far as it was kept."));
 }
 
-function section(title, v, left, masked) {
+function section(title, v, full, left, masked) {
   return [h("h3", {}, title, masked && h("span", { class: "hint" }, " with secrets left out")),
-    v !== undefined ? json(v) : h("p", { class: "hint" }, left ? "It was too long to be kept." : "It was not kept: \"record\": \"full\" in the configuration keeps arguments and results.")];
+    v !== undefined ? json(v) : h("p", { class: "hint" }, left ? "It was too long to be kept." : full ? "There is none." : "It was not kept: \"record\": \"full\" in the configuration keeps arguments and results.")];
 }

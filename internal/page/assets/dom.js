@@ -158,8 +158,23 @@ export function fault(err) {
 }
 
 export async function copy(text) {
-  await navigator.clipboard.writeText(text);
-  toast("Copied");
+  const done = (await navigator.clipboard?.writeText(text).then(() => true, () => false)) || copyAll(text);
+  if (done) toast("Copied");
+  else toast("The browser does not let this page copy", { hint: text, bad: true });
+}
+
+// copyAll copies where the page has no clipboard: a browser gives none to one that came without TLS from another machine.
+function copyAll(text) {
+  const at = document.activeElement;
+  const el = h("textarea", { class: "hide", value: text });
+  document.body.append(el);
+  el.select();
+  try {
+    return document.execCommand("copy");
+  } finally {
+    el.remove();
+    at.focus();
+  }
 }
 
 // Numbers and times for people.

@@ -308,7 +308,7 @@ function pairs(s, ctx, given, known) {
   const items = h("div", { class: "items" });
   const put = (ctx, name, value) => {
     const id = "f" + ++last;
-    const key = h("input", { id, type: "text", value: name, "aria-label": "Name", placeholder: "name", spellcheck: "false", autocomplete: "off" });
+    const key = h("input", { id, type: "text", value: name, "aria-label": "Name", placeholder: "name", spellcheck: "false", autocomplete: "off", oninput: () => key.removeAttribute("aria-invalid") });
     const row = { key, field: field(of, ctx, value, { name: "value" }) };
     row.el = h("div", { class: "item" }, h("div", { class: "grow" }, key, row.field.el), drop("Remove", () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
     rows.push(row);
@@ -321,7 +321,11 @@ function pairs(s, ctx, given, known) {
       const out = {};
       for (const row of rows) {
         const v = row.field.value();
-        if (row.key.value !== "" && v !== undefined) Object.defineProperty(out, row.key.value, { value: v, enumerable: true, configurable: true, writable: true });
+        const name = row.key.value;
+        if (v === undefined) continue;
+        if (name === "") complain(row.key, "a member has no name");
+        if (known.includes(name) || Object.hasOwn(out, name)) complain(row.key, `${name} is there already`);
+        Object.defineProperty(out, name, { value: v, enumerable: true, configurable: true, writable: true });
       }
       return out;
     },

@@ -61,6 +61,13 @@ export async function tools(el, { signal, path, go }) {
     const fresh = await ask("toolboxes", {}, { signal });
     Object.assign(known, fresh);
     list();
+    look();
+  };
+  let found = null; // the tool that the address names; its form stays as it is once it is there
+  const look = () => {
+    if (found) return;
+    found = (all.get(box) || []).find((d) => d.server === server && d.definition.name === tool);
+    if (found) detail(body, found, signal, go);
   };
   const wrong = [];
   await Promise.all(known.toolboxes.map((b) => ask("tools", { toolbox: b.name }, { signal }).then((defs) => { all.set(b.name, defs); list(); }, (err) => {
@@ -69,9 +76,8 @@ export async function tools(el, { signal, path, go }) {
   })));
   list();
   if (wrong.length > 0) el.append(fault(wrong[0]));
-  const found = (all.get(box) || []).find((d) => d.server === server && d.definition.name === tool);
-  if (found) detail(body, found, signal, go);
-  else show(body, tool ? empty("This tool is not known", "Start its server to see what it offers now.") : empty("Choose a tool", "A form for its arguments is made from its schema."));
+  look();
+  if (!found) show(body, tool ? empty("This tool is not known", "Start its server to see what it offers now.") : empty("Choose a tool", "A form for its arguments is made from its schema."));
 }
 
 function cost(defs) {
@@ -188,7 +194,7 @@ function detail(el, d, signal, go) {
         h("button", {
           type: "button", class: "quiet", onclick() {
             try {
-              copy(asCLI(name, read())).catch((err) => toast(err.message, { bad: true }));
+              copy(asCLI(name, read()));
             } catch (err) {
               wrong(err);
             }

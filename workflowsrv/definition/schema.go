@@ -3,6 +3,8 @@ package definition
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -14,13 +16,21 @@ var schemaJSON []byte
 // the bytes.
 func Schema() []byte { return bytes.Clone(schemaJSON) }
 
+// stepTypes are the types of steps that are not plain prompts.
+var stepTypes = []string{"ask", "loop", "parallel", "tool", "wait"}
+
 func newSchema() *document.Schema {
 	s := document.NewSchema(schemaJSON)
 	s.Unknown = func(n *document.Node, key string) string {
-		if key == "type" && n.Str(key) == "loop" {
+		kind := n.Get(key).Text()
+		switch {
+		case key != "type" || n.Get("title") == nil:
+			return ""
+		case kind == "loop":
 			return "a loop cannot stand inside a loop"
 		}
-		return ""
+		return fmt.Sprintf("there is no type %s; a step of the agent has none, and other steps have %s%s",
+			document.Brief(n.Get(key).Decoded()), strings.Join(stepTypes, ", "), new(document.Faults).DidYouMean(kind, stepTypes))
 	}
 	return s
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// A Variable is one that conditions or loops of a workflow need.
+// A Variable is one that conditions, loops or calls of tools of a workflow need.
 type Variable struct {
 	Name string `json:"name"`
 	// Set are the steps whose texts name it, so that the agent can set it, and the loops that set it themselves.
@@ -29,6 +29,11 @@ func Variables(w *definition.Workflow) []Variable {
 		}
 		for _, d := range s.Delegations {
 			v.condition(s, d.When)
+		}
+		if s.Act != nil {
+			for _, name := range s.Act.Needs {
+				v.note(s, name, "a value")
+			}
 		}
 		if l := s.Loop; l != nil {
 			v.condition(s, l.Condition)

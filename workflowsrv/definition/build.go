@@ -294,8 +294,12 @@ func broken(faults *document.Faults, err error, n *document.Node, path string) {
 	}
 }
 
-// tests notes that a condition or a loop needs the context variable.
+// tests notes that a condition, a loop or a call of a tool needs the context variable.
 func (b *builder) tests(name string, at placedAt) {
+	if braces := braced.FindStringSubmatch(name); braces != nil {
+		b.faults.Add(at.node, at.path, "a variable is named without braces here: %s, not %s", braces[1], name)
+		return
+	}
 	if _, ok := b.vars[name]; !ok {
 		b.vars[name] = at
 		b.varList = append(b.varList, name)

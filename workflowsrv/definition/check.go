@@ -209,7 +209,8 @@ func isWord(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !inWord(c) }) < 0
 }
 
-// collectTexts gathers what the agent is shown: every string but those that conditions and loops are made of.
+// collectTexts gathers what the agent is shown: every string but those that conditions, loops and calls of
+// tools are made of.
 func collectTexts(n *document.Node, b *strings.Builder) {
 	switch n.Kind {
 	case document.Text:
@@ -222,7 +223,8 @@ func collectTexts(n *document.Node, b *strings.Builder) {
 	case document.Object:
 		for _, m := range n.Members {
 			switch m.Key {
-			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id", "expect":
+			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id", "expect",
+				"tool", "arguments", "file":
 			default:
 				collectTexts(m.Value, b)
 			}

@@ -254,6 +254,8 @@ type Act struct {
 	Kind ActKind
 	// Result names the variable that takes what came of it, "" for none.
 	Result string
+	// Needs are the variables in Arguments or File.
+	Needs []string
 	// Timeout bounds a call or the waiting for a file; 0 is none of the step's own.
 	Timeout time.Duration
 

@@ -50,9 +50,8 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 	if t.held() {
 		return some(t.answer(ctx, stateWaiting, fmt.Sprintf("Another workbench is calling %s for %s. Call workflow_next {\"run\":%q} again in a moment.", toolName(a), t.r.ID, t.r.ID)))
 	}
-	arguments, err := t.arguments(ctx, a)
-	if err != nil {
-		return t.failed(ctx, err.Error())
+	if t.lack != nil {
+		return t.failed(ctx, t.lack.Error())
 	}
 	for {
 		failures := t.r.failures[t.gate()]
@@ -60,12 +59,12 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 			return t.failed(ctx, t.lastFailure())
 		}
 		intent := t.at(Intended)
-		intent.Tool, intent.Arguments, intent.Attempt = toolName(a), arguments, failures+1
+		intent.Tool, intent.Arguments, intent.Attempt = toolName(a), t.args, failures+1
 		t.note(intent)
 		if err := t.flush(ctx, t.e.opts.hold); err != nil {
 			return nil, err
 		}
-		raw, err := hold(ctx, t.e.opts.Tools, a, arguments, t.e.opts.hold/3, func(ctx context.Context) {
+		raw, err := hold(ctx, t.e.opts.Tools, a, t.args, t.e.opts.hold/3, func(ctx context.Context) {
 			_ = t.log.HoldRun(ctx, t.who.Principal, t.r.ID, len(t.r.Events), t.e.opts.hold) // The call goes on all the same.
 		})
 		t.r.Held = time.Time{}

@@ -445,3 +445,33 @@ func TestHandedOnWhole(t *testing.T) {
 		}
 	}
 }
+
+// Nobody is asked to agree to a call that lacks a variable: the agent is told which before, also by the step that sets
+// it, and may send it with the step once more.
+func TestLackingVariable(t *testing.T) {
+	const lacking = `{"id":"lacking","name":"Lacking","description":"d","version":"1.0.0","steps":[
+{"id":"find","title":"Find","prompt":"Find the path."},
+{"id":"read","type":"tool","title":"Read","tool":"box/files/read","arguments":{"path":"{{path}}"},"requireConfirmation":true},
+{"id":"tell","title":"Tell","prompt":"Tell."}]}`
+	d := &desk{results: []string{`{"content":[],"structuredContent":1}`}}
+	e := runs.NewEngine(runs.Options{Find: finder(t, lacking), Tools: d})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "lacking", "", nil)
+	run := at(t, a, err, "step find").Run
+	if want := `"context":{"path":…}`; !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want %s in it", a.Text, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "find", Notes: "n"})
+	at(t, a, err, "failed read")
+	if want := `the variable "path" is not set`; !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want %s in it", a.Text, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "read", Context: json.RawMessage(`{"path":"a.txt"}`)})
+	at(t, a, err, "person read")
+	if q, _, err := e.Pending(t.Context(), "alice", run); err != nil || !strings.Contains(q.Message, `{"path":"a.txt"}`) {
+		t.Errorf("got %q and %v, want the arguments in the question", q.Message, err)
+	}
+	if len(d.calls) != 0 {
+		t.Errorf("got the calls %q, want none", d.calls)
+	}
+}

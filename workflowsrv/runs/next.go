@@ -176,13 +176,19 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		t.warn("nothing of this call was stored: a person has to answer first")
 		return t.goOn(ctx)
 	case here.Act != nil:
+		if err := t.learn(ctx, s.Context); err != nil {
+			return Answer{}, err
+		}
+		if t.next.Step != here {
+			return t.goOn(ctx) // The variables lead past the step.
+		}
 		if here.Act.Kind == definition.ActTool && t.r.failures[t.gate()] > 0 {
 			again := t.at(Noted)
 			again.By, again.Text = t.who.agent(), "call the tool again"
 			t.note(again)
 			return t.goOn(ctx)
 		}
-		t.warn("nothing of this call was stored: workbench carries out the step %s by itself", here.ID)
+		t.warn("nothing that this call says of the step was stored: workbench carries out the step %s by itself", here.ID)
 		return t.goOn(ctx)
 	case len(here.Delegations) > 0:
 		if a, err := t.join(ctx); a != nil || err != nil {

@@ -41,6 +41,8 @@ func (t *turn) asks(ctx context.Context) asking {
 		if !harmless(ctx, t.e.opts.Tools, act) {
 			return askUnknown
 		}
+	case t.lack != nil:
+		return askNothing // Nobody can agree to a call that is not known yet.
 	case act != nil && act.Kind == definition.ActAsk:
 		return askAnswer
 	case act != nil && act.Kind == definition.ActWait && t.late():

@@ -26,8 +26,9 @@ type standing struct {
 	next stepping.Answer // where r is
 	mode criteria.Mode
 	dir  string // where relative paths begin
-	// args are those of the tool that the step where the run is calls, as far as the variables for them are there.
+	// args are those of the tool that the step where the run is calls; with lack, they are as the file has them.
 	args json.RawMessage
+	lack error // why the tool cannot be called with args: a variable is not set, or too large
 }
 
 // at is an event about the step where the run is.
@@ -114,13 +115,13 @@ func (s *standing) locate(ctx context.Context) error {
 			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
 			continue
 		}
-		s.next, s.r.Step, s.args = a, "", nil
+		s.next, s.r.Step, s.args, s.lack = a, "", nil, nil
 		if a.Step != nil {
 			s.r.Step = a.Step.ID
 		}
 		if act := s.deed(); act != nil && act.Kind == definition.ActTool {
-			if s.args, err = s.arguments(ctx, act); err != nil {
-				s.args = act.Arguments // The call says which variable it lacks.
+			if s.args, s.lack = s.arguments(ctx, act); s.lack != nil {
+				s.args = act.Arguments
 			}
 		}
 		return nil

@@ -68,7 +68,7 @@ func (o *owner) dialStdio(_ context.Context, cfg config.Server) (link.Link, erro
 	}
 	program := link.Program{Spec: spec, Spawn: opts.Spawn, Max: opts.MaxMessage, Log: s.log}
 	if r := runner.Of(cfg.Command, cfg.Args); r != nil {
-		program.Runner = r.Watch(launch.Environment(cfg, opts.Environ))
+		program.Runner = r.Watch(spec.Env) // in a sandbox its home is another one, and so is its cache
 	}
 	l, err := link.Stdio(program)
 	if err != nil {

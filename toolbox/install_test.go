@@ -14,12 +14,12 @@ import (
 )
 
 // fakeNpx is a program named npx that installs a package into the cache below HOME, which takes until there is the file
-// go-on or somebody ends it, and then is a server.
+// GO_ON or somebody ends it, and then is a server.
 const fakeNpx = `#!/bin/sh
 d="$HOME/.npm/_npx/97c0a91c8f71bc2e"
 mkdir -p "$d/node_modules/x"
 echo "fetching 312 packages" >&2
-while [ ! -e "$HOME/go-on" ]; do sleep 0.05; done
+while [ ! -e "$GO_ON" ]; do sleep 0.05; done
 touch "$d/node_modules/.package-lock.json"
 exec "$SELF"
 `
@@ -33,11 +33,12 @@ func npxServer(t *testing.T, start, install time.Duration) (cfg config.Server, c
 		t.Fatal(err)
 	}
 	cfg = childServer("s", "")
-	cfg.Env["SELF"], cfg.Env["HOME"], cfg.Env["PATH"] = cfg.Command, home, os.Getenv("PATH")
+	going := filepath.Join(home, "go-on")
+	cfg.Env["SELF"], cfg.Env["HOME"], cfg.Env["PATH"], cfg.Env["GO_ON"] = cfg.Command, home, os.Getenv("PATH"), going
 	cfg.Command, cfg.Args = npx, []string{"-y", "@x/y"}
 	cfg.Timeouts.Start, cfg.Timeouts.Install = start, install
 	return cfg, filepath.Join(home, ".npm", "_npx", "97c0a91c8f71bc2e"), func() {
-		if err := os.WriteFile(filepath.Join(home, "go-on"), nil, 0o644); err != nil {
+		if err := os.WriteFile(going, nil, 0o644); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,6 +92,30 @@ func TestInstallIsWaitedFor(t *testing.T) {
 	until(toolbox.Ready)
 	if _, err := os.Stat(cache); err != nil {
 		t.Errorf("the cache of a package that is installed: %v", err)
+	}
+}
+
+// A sandbox gives the program another home, with another cache: an installation is seen there too.
+func TestInstallInASandboxIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	cfg, cache, goOn := npxServer(t, time.Second, 2*time.Minute)
+	home, self := cfg.Env["HOME"], cfg.Env["SELF"]
+	delete(cfg.Env, "HOME")
+	cfg.Cwd = t.TempDir()
+	cfg.Sandbox = config.Sandbox{Preset: config.SandboxWorkspace, Read: []string{home, filepath.Dir(self)}, BestEffort: true}
+	event, until := states(t)
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, toolbox.Options{
+		Peer: newPeer(), Event: event, Environ: []string{"HOME=" + home}, Sandboxes: t.TempDir(),
+	})
+	defer b.Close()
+	if err := b.Open(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	until(toolbox.Installing)
+	goOn()
+	until(toolbox.Ready)
+	if _, err := os.Stat(cache); !os.IsNotExist(err) {
+		t.Errorf("the cache of the user: got %v, want none", err)
 	}
 }
 

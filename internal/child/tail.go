@@ -119,6 +119,7 @@ func (t *tail) last() foreign.Words {
 type kept struct {
 	lines foreign.Words // oldest first
 	named int           // which of them is the last that names an error, -1 if none does
+	cause foreign.Cause // finds that one
 }
 
 // add keeps a line, and drops the oldest if there are too many. Where that is the only one that names an error, it stays
@@ -132,8 +133,6 @@ func (k *kept) add(line foreign.Text) {
 		k.lines = slices.Delete(k.lines, 0, 1)
 		k.named = max(-1, k.named-1)
 	}
-	if foreign.NamesError(line) {
-		k.named = len(k.lines)
-	}
+	k.named = k.cause.Next(line, len(k.lines), k.named)
 	k.lines = append(k.lines, line)
 }

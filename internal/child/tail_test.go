@@ -73,6 +73,18 @@ func TestTailKeepsTheError(t *testing.T) {
 	}
 }
 
+// However long the help is that a program ends with, what it did not understand is told.
+func TestTailKeepsWhatIsBeforeAHelp(t *testing.T) {
+	tail := newTail(nil, nil)
+	tail.write([]byte("flag provided but not defined: -x\nUsage of s:\n"))
+	for range 100 {
+		tail.write([]byte("  -level string\n    debug, info or error\n"))
+	}
+	if got, want := tail.last().String(), "flag provided but not defined: -x | Usage of s: |   -level string |     debug, info or error"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTailKeepsTheLast(t *testing.T) {
 	tail := newTail(nil, nil)
 	for _, c := range "abcdefghijklmnopqrstuvwxyz" {

@@ -112,13 +112,13 @@ type Words []Text
 func (w Words) String() string {
 	said := slices.DeleteFunc(slices.Clone(w), isAside)
 	from := max(0, len(said)-MaxWords)
-	last := len(said) - 1
-	for last >= 0 && !NamesError(said[last]) {
-		last--
+	last, cause := -1, Cause{}
+	for i, line := range said {
+		last = cause.Next(line, i, last)
 	}
 	if last >= 0 {
 		first := last
-		for first > 0 && NamesError(said[first-1]) {
+		for first > 0 && namesError(said[first-1].clean, "") {
 			first--
 		}
 		if last-first >= maxError { // many errors, of which the last counts
@@ -133,10 +133,38 @@ func (w Words) String() string {
 	return strings.Join(lines, separator)
 }
 
-// NamesError reports whether a line says what went wrong, in the words of the usual programming languages.
-func NamesError(line Text) bool {
-	said := strings.ToLower(line.clean)
-	return slices.ContainsFunc([]string{"error", "exception", "panic:", "panicked", "fatal"}, func(word string) bool { return strings.Contains(said, word) })
+// Cause finds the line that says what went wrong among lines that come one after the other. The zero Cause has seen none.
+type Cause struct {
+	help bool // the program has begun to explain how it is called
+}
+
+// Next takes line number at, and returns the number of the last line that says what went wrong. So far that was number
+// named, or -1 for none. A program that explains how it is called has said before why, often without the word error; the
+// explanation itself has that word in what it says of options.
+func (c *Cause) Next(line Text, at, named int) int {
+	said, after := strings.ToLower(strings.TrimSpace(line.clean)), ""
+	if c.help {
+		after = ":"
+	}
+	switch {
+	case strings.HasPrefix(said, "usage:") || strings.HasPrefix(said, "usage of "):
+		c.help = true
+		if named < 0 || at-named > MaxWords {
+			return at - 1
+		}
+	case namesError(line.clean, after):
+		return at
+	}
+	return named
+}
+
+// namesError reports whether a line has a word that the usual programming languages name an error by, with what stands
+// after it.
+func namesError(line, after string) bool {
+	said := strings.ToLower(line)
+	return slices.ContainsFunc([]string{"error", "exception", "panic:", "panicked", "fatal"}, func(word string) bool {
+		return strings.Contains(said, strings.TrimSuffix(word, after)+after)
+	})
 }
 
 // isAside reports whether a line is one of npm that says nothing of what went wrong.

@@ -152,7 +152,7 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 	}
 	select {
 	case <-c.Link().Done():
-		cause = c.Link().Cause()
+		cause = c.Cause()
 	default:
 		switch {
 		case idle != nil:
@@ -314,7 +314,7 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 		defer close(watched)
 		select {
 		case <-c.Link().Done():
-			c.close(c.Link().Cause())
+			c.close(c.Cause())
 		case <-c.Broken():
 			c.close(cmp.Or(c.BrokenBy(), ErrClosed))
 		case <-started:
@@ -343,11 +343,11 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	var late *rpc.TimeoutError
 	var undone *rpc.UndoneError
 	switch p := c.Link().Process(); {
-	case errors.As(c.Link().Cause(), &exit) && !errors.Is(err, rpc.ErrProbeEnded):
+	case errors.As(c.Cause(), &exit) && !errors.Is(err, rpc.ErrProbeEnded):
 		err = exit
 	case p != nil && errors.As(err, &late) && late.OfStart():
 		_, noisy := c.Heard()
-		err = &rpc.TimeoutError{What: late.What, After: late.After, Stderr: p.LastWords(), Stdout: noisy}
+		err = &rpc.TimeoutError{What: late.What, After: late.After, Said: link.Said{Stderr: p.LastWords(), Stdout: noisy}}
 	case errors.As(err, &undone):
 		err = undone.Cause // whoever tells it says of which server
 	}

@@ -112,11 +112,7 @@ type Words []Text
 func (w Words) String() string {
 	said := slices.DeleteFunc(slices.Clone(w), isAside)
 	from := max(0, len(said)-MaxWords)
-	last, cause := -1, Cause{}
-	for i, line := range said {
-		last = cause.Next(line, i, last)
-	}
-	if last >= 0 {
+	if last := said.cause(); last >= 0 {
 		first := last
 		for first > 0 && namesError(said[first-1].clean, "") {
 			first--
@@ -131,6 +127,18 @@ func (w Words) String() string {
 		lines = append(lines, cut(line.clean, MaxText/MaxWords-len(separator)))
 	}
 	return strings.Join(lines, separator)
+}
+
+// NameError reports whether one of the lines says what went wrong.
+func (w Words) NameError() bool { return w.cause() >= 0 }
+
+// cause is the number of the last line that says what went wrong, or -1 for none.
+func (w Words) cause() int {
+	last, cause := -1, Cause{}
+	for i, line := range w {
+		last = cause.Next(line, i, last)
+	}
+	return last
 }
 
 // Cause finds the line that says what went wrong among lines that come one after the other. The zero Cause has seen none.

@@ -20,16 +20,35 @@ var ErrBusy = errors.New("does not read its input, and too much waits for it alr
 
 // ExitError says how a server's process ended.
 type ExitError struct {
-	How    string // "exit status 3", "killed by signal 9 (SIGKILL)"
-	Code   int    // the exit status; -1 if a signal ended it
-	Stderr foreign.Words
+	How  string // "exit status 3", "killed by signal 9 (SIGKILL)"
+	Code int    // the exit status; -1 if a signal ended it
+	Said
 }
 
+// Error quotes standard output where standard error does not name an error.
 func (e *ExitError) Error() string {
-	if len(e.Stderr) == 0 {
-		return "the process ended: " + e.How
+	said := e.Said
+	if said.Stderr.NameError() {
+		said.Stdout = nil
 	}
-	return fmt.Sprintf("the process ended: %s; its last words: %q", e.How, e.Stderr)
+	return "the process ended: " + e.How + said.String()
+}
+
+// Said is what the process of a server wrote besides messages.
+type Said struct {
+	Stderr foreign.Words
+	Stdout foreign.Words
+}
+
+// String quotes it for the end of a sentence.
+func (s Said) String() (text string) {
+	if len(s.Stderr) > 0 {
+		text += fmt.Sprintf("; its last words: %q", s.Stderr)
+	}
+	if len(s.Stdout) > 0 {
+		text += fmt.Sprintf("; on its standard output, which is for messages of MCP alone, it wrote %q", s.Stdout)
+	}
+	return text
 }
 
 // RPCError is an error reply of a server.

@@ -110,7 +110,7 @@ func (l *stdio) outlives(what string, r Receiver) {
 // ended finds the reason when the child is over.
 func (l *stdio) ended() {
 	exit := l.process.proc.Exit()
-	cause := &ExitError{How: exit.String(), Code: exit.Code, Stderr: l.process.LastWords()}
+	cause := &ExitError{How: exit.String(), Code: exit.Code, Said: Said{Stderr: l.process.LastWords()}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause == nil { // else Close was called

@@ -80,6 +80,17 @@ func (c *Conn) Link() link.Link { return c.link }
 // Hello is what the server said of itself. It belongs to the goroutine that shakes hands, until that is done.
 func (c *Conn) Hello() *Hello { return &c.hello }
 
+// Cause says why the link is over, once it is.
+func (c *Conn) Cause() error {
+	cause := c.link.Cause()
+	if exit, ok := cause.(*link.ExitError); ok {
+		whole := *exit
+		whole.Stdout = c.noise.since(time.Time{})
+		return &whole
+	}
+	return cause
+}
+
 // Heard returns how many lines the server wrote that were not messages, and the first of them.
 func (c *Conn) Heard() (lines int, first []foreign.Text) { return c.noise.heard() }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // ErrDraining says that a connection takes no more calls and lives on for those that are under way.
@@ -59,11 +60,10 @@ func (e *UndoneError) Unwrap() error { return e.Cause }
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
-	What   string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
-	After  time.Duration
-	Stderr foreign.Words // of a server that did not start
-	Stdout foreign.Words // what it wrote meanwhile on its standard output that is no message
-	Stray  *StrayError   // what came meanwhile and was to no request, nil for nothing
+	What      string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
+	After     time.Duration
+	link.Said             // meanwhile; on standard error, of a server that did not start
+	Stray     *StrayError // what came meanwhile and was to no request, nil for nothing
 }
 
 func (e *TimeoutError) Error() string {
@@ -94,21 +94,16 @@ func (e *TimeoutError) wait() string {
 }
 
 // words quotes what the server has written.
-func (e *TimeoutError) words() (text string) {
-	if len(e.Stderr) > 0 {
-		text += fmt.Sprintf("; its last words: %q", e.Stderr)
-	}
-	if len(e.Stdout) > 0 {
-		text += fmt.Sprintf("; on its standard output, which is for messages of MCP alone, it wrote %q", e.Stdout)
-		if port := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); e.OfStart() && port != "" {
-			text += fmt.Sprintf(`: if it is a web server, start it yourself and write its "url" in place of "command", perhaps %q`, port)
-		}
+func (e *TimeoutError) words() string {
+	text := e.Said.String()
+	if at := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); e.OfStart() && at != "" {
+		text += fmt.Sprintf(`: if it is a web server, start it yourself and write its "url" in place of "command", perhaps %q`, at)
 	}
 	return text
 }
 
-// webServer finds the address that a web server says it listens at.
-var webServer = regexp.MustCompile(`https?://[A-Za-z0-9.\-\[\]:]+[A-Za-z0-9/]`)
+// webServer finds the address that a web server on this machine says it listens at; others are of anything.
+var webServer = regexp.MustCompile(`https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d+)?(?:/[A-Za-z0-9/_-]*)?`)
 
 // StrayError says that a server sent a reply that is to no request.
 type StrayError struct {

@@ -39,10 +39,10 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 			if c.Damaged {
 				topic = "(damaged)"
 			}
-			list.Rows = append(list.Rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), c.Updated.Format(time.DateTime), topic})
+			list.Rows = append(list.Rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), terminal.Moment(c.Updated), topic})
 		}
 		if i := firstToGo(found); i >= 0 {
-			list.More = fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(found[i].ID), found[i].Expires.Format(time.DateTime))
+			list.More = fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(found[i].ID), terminal.Moment(found[i].Expires))
 		}
 		return list, nil
 	})
@@ -136,7 +136,7 @@ func show(ctx context.Context, out io.Writer, s *store.Store, key store.Key, asJ
 		}
 	}
 	for i, t := range turns {
-		fmt.Fprintf(out, "\n%d  %s  %s\n", i+1, t.Ended.Format(time.DateTime), foreign.NewText(strings.TrimSpace(t.Kind+" "+t.Status)))
+		fmt.Fprintf(out, "\n%d  %s  %s\n", i+1, terminal.Moment(t.Ended), foreign.NewText(strings.TrimSpace(t.Kind+" "+t.Status)))
 		fmt.Fprintf(out, "   > %s\n", terminal.Hanging(t.Message, 5))
 		if t.Summary != "" {
 			fmt.Fprintf(out, "   %s\n", terminal.Hanging(t.Summary, 3))

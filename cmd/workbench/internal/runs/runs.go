@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,9 +85,9 @@ func runList(found []runs.Found) kept.List {
 	}
 	for _, f := range found {
 		row := []string{f.ID, f.Principal, f.Workflow, string(f.Head.Status), cmp.Or(f.Head.Step, "-"),
-			fmt.Sprint(f.Head.Done), f.Updated.Format(time.DateTime), f.Head.Goal}
+			fmt.Sprint(f.Head.Done), terminal.Moment(f.Updated), f.Head.Goal}
 		if f.Expires != nil {
-			row = append(row, f.Expires.Format(time.DateTime))
+			row = append(row, terminal.Moment(*f.Expires))
 		} else if expire {
 			row = append(row, "-")
 		}

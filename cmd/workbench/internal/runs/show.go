@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +86,7 @@ func printRun(out io.Writer, principal string, r *runs.Run, drift string) error 
 		if step != "" {
 			step += "  "
 		}
-		if _, err := fmt.Fprintf(out, "%s%3d  %s  %-10s  %sby %s\n", mark, i+1, e.At.UTC().Format(time.DateTime), e.Kind, foreign.NewText(step).String()+spaces(step), foreign.NewText(e.By)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s%3d  %s  %-10s  %sby %s\n", mark, i+1, terminal.Moment(e.At), e.Kind, foreign.NewText(step).String()+spaces(step), foreign.NewText(e.By)); err != nil {
 			return err
 		}
 		for _, text := range wordsOf(e) {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
@@ -14,6 +15,12 @@ func Count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// Moment is a time as the clock of the user shows it.
+func Moment(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// Day is the day of a time for the user.
+func Day(t time.Time) string { return t.Local().Format(time.DateOnly) }
 
 // Bytes is a number of bytes.
 func Bytes(n int64) string {

@@ -71,7 +71,7 @@ func printTokens(env *cli.Environment, list []tokens.Token, now time.Time) error
 			boxes = strings.Join(t.Toolboxes, ", ")
 		}
 		if !t.Expires.IsZero() {
-			if expires = t.Expires.Format(time.DateOnly); !now.Before(t.Expires) {
+			if expires = terminal.Day(t.Expires); !now.Before(t.Expires) {
 				expires += " (over)"
 			}
 		}
@@ -79,7 +79,7 @@ func printTokens(env *cli.Environment, list []tokens.Token, now time.Time) error
 		if t.Admin {
 			user += " (admin)"
 		}
-		table.Add(foreign.NewName(t.Name).String(), user, foreign.NewText(boxes).String(), t.Created.Format(time.DateOnly), expires)
+		table.Add(foreign.NewName(t.Name).String(), user, foreign.NewText(boxes).String(), terminal.Day(t.Created), expires)
 	}
 	if err := env.Print(&table); err != nil {
 		return err

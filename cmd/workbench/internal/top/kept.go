@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
@@ -81,7 +82,7 @@ func (k *kept) cells(row int) []string {
 	r := &k.rows[row]
 	changed := "-"
 	if !r.changed.IsZero() {
-		changed = r.changed.Local().Format(time.DateTime)
+		changed = terminal.Moment(r.changed)
 	}
 	return []string{r.kind, foreign.NewName(r.id).String(), foreign.NewName(r.state).String(), changed, foreign.NewText(r.title).String()}
 }

@@ -108,7 +108,7 @@ func trustProject(ctx context.Context, env *cli.Environment, named string, yes b
 	}
 	src, entry, why := cli.Judge(env, path)
 	if why == "" {
-		fmt.Fprintf(env.Out, "%s is trusted as it is, since %s\n", cli.Shown(path), entry.Since.Format(time.DateOnly))
+		fmt.Fprintf(env.Out, "%s is trusted as it is, since %s\n", cli.Shown(path), terminal.Day(entry.Since))
 		return nil
 	}
 	if src == nil {
@@ -199,7 +199,7 @@ func listTrusted(env *cli.Environment, asJSON bool) error {
 		case why != "":
 			state = why
 		}
-		fmt.Fprintf(env.Out, "%s  %s  %s\n", e.Since.Format(time.DateOnly), cli.Shown(e.Path), foreign.NewText(state))
+		fmt.Fprintf(env.Out, "%s  %s  %s\n", terminal.Day(e.Since), cli.Shown(e.Path), foreign.NewText(state))
 	}
 	if asJSON {
 		err = errors.Join(err, terminal.PrintJSON(env.Out, list))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -39,5 +40,25 @@ func TestOutputIsLost(t *testing.T) {
 		if code := run(t.Context(), strings.Fields(args), cli.Streams{In: strings.NewReader(""), Out: full, Err: &errs}, env); code != cli.ExitFault || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("workbench %s: got exit code %d and %s", args, code, &errs)
 		}
+	}
+}
+
+// Whose export does not find room where it goes is not told to have the store elsewhere.
+func TestExportIsLost(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var errs bytes.Buffer
+	workbench := func(out io.Writer, args ...string) int {
+		return run(t.Context(), args, cli.Streams{In: strings.NewReader(`{"workbench":"conversations"}`), Out: out, Err: &errs}, []string{"HOME=" + dir})
+	}
+	_ = workbench(io.Discard, "runs", "import", "-") // which makes a store, whatever it says
+	errs.Reset()
+	if code := workbench(full, "conversations", "export"); code != cli.ExitFault || !strings.Contains(errs.String(), "no space left on device") || strings.Contains(errs.String(), `"store"`) {
+		t.Errorf("got exit code %d and %s", code, &errs)
 	}
 }

@@ -73,11 +73,12 @@ func With(ctx context.Context, e *cli.Environment, fresh bool, do func(*store.St
 		}
 	}
 	s, err := OpenStore(ctx, e, cfg, func(warning error) { e.Warn(warning.Error()) })
+	ours := err != nil // what do writes beside the store, as an export, may be on another disk
 	if err == nil {
-		err = do(s)
-		err = errors.Join(err, s.Close())
+		err = errors.Join(do(s), s.Close())
+		ours = errors.As(err, new(*store.WriteError))
 	}
-	if err != nil && cfg.Store.DSN == "" && (syserr.IsFull(err) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
+	if ours && cfg.Store.DSN == "" && (syserr.IsFull(err) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
 		return cli.Hint(err, `make room on that disk, or name another place: "store": {"path": "…"} in the configuration`)
 	}
 	return err

@@ -60,6 +60,9 @@ func (f *Files) Write(ctx context.Context, l *Log, last uint64) uint64 {
 		c = l.named(c)
 		_ = to(&c, 0)
 	}
+	if w.missed > 0 {
+		_ = w.write(w.line(Said{Missed: w.missed})) // there is no later call that it could be written with
+	}
 	return last
 }
 

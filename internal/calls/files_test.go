@@ -150,3 +150,19 @@ func TestADiskThatRefuses(t *testing.T) {
 		t.Errorf("got %d calls in memory, want them all", n)
 	}
 }
+
+// How many calls are missing is said in the end too, if the disk has room again by then.
+func TestADiskThatRefusesForAWhile(t *testing.T) {
+	place := filepath.Join(t.TempDir(), "calls")
+	if err := os.WriteFile(place, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(calls.Files{Dir: place, MaxSize: 1 << 20, Failed: func(error) {
+		if err := os.Remove(place); err != nil {
+			t.Error(err)
+		}
+	}}, calls.New(calls.Meta), 50)
+	if lines, missed, _ := kept(t, place); len(lines)+int(missed) != 50 {
+		t.Errorf("got %d calls, and %d missed, want 50 together", len(lines), missed)
+	}
+}

@@ -1,5 +1,7 @@
 // Package filewatch notices that files are others than before. It watches their folders, and those of the symbolic
-// links on the way to them, since most programs that change a file put another one in its place.
+// links on the way to them, since most programs that change a file put another one in its place. It also looks at the
+// files every two seconds: a system may have no more watches to give, and tells nothing of what other machines change
+// on a network file system.
 package filewatch
 
 import (
@@ -20,6 +22,8 @@ const (
 	quietTime = 200 * time.Millisecond
 	// busyTime is how long a file is waited for that is changed all the time.
 	busyTime = 2 * time.Second
+	// lookTime is how often files are looked at, whether they are watched or not.
+	lookTime = 2 * time.Second
 )
 
 // A Watch watches files. It is for one goroutine.
@@ -29,14 +33,17 @@ type Watch struct {
 	from    *fsnotify.Watcher // without channels if nothing could be watched
 	blind   bool              // nothing could be watched, and that was told
 	places  []string          // what a change of is a change of the files
+	marks   []mark            // the files as they were when they were looked at last
+	look    *time.Timer       // they are to be looked at
+	looked  chan []mark       // what a look has found
 	settled *time.Timer       // the files are to be read
 	first   time.Time         // when they were changed since they were read
 }
 
-// New watches files, which need not be there. lost is told why changes may be missed.
+// New watches files, which need not be there. lost is told why changes may be noticed only by looking.
 func New(paths []string, lost func(error)) *Watch {
 	// What was changed before the watch began is found by a first look.
-	w := &Watch{paths: paths, lost: lost, from: &fsnotify.Watcher{}, settled: time.NewTimer(quietTime)}
+	w := &Watch{paths: paths, lost: lost, from: &fsnotify.Watcher{}, look: time.NewTimer(lookTime), looked: make(chan []mark, 1), settled: time.NewTimer(quietTime)}
 	w.renew()
 	return w
 }
@@ -44,6 +51,7 @@ func New(paths []string, lost func(error)) *Watch {
 // Close ends the watch.
 func (w *Watch) Close() {
 	w.settled.Stop()
+	w.look.Stop()
 	if w.from.Events != nil {
 		_ = w.from.Close()
 	}
@@ -61,6 +69,16 @@ func (w *Watch) Wait(ctx context.Context, asks <-chan struct{}) (asked bool, err
 			continue
 		case err := <-w.from.Errors:
 			w.fault(err)
+			continue
+		case <-w.look.C:
+			go func(paths []string) { w.looked <- marks(paths) }(w.paths) // a disk that hangs holds up nobody
+			continue
+		case found := <-w.looked:
+			if !slices.Equal(found, w.marks) {
+				w.marks = found
+				w.postpone()
+			}
+			w.look.Reset(lookTime)
 			continue
 		case <-asks:
 			asked = true
@@ -85,6 +103,7 @@ func (w *Watch) Follow(paths []string) {
 // happens there closes its handle twice, which may be that of another file by then.
 func (w *Watch) renew() {
 	w.first = time.Time{}
+	w.marks = marks(w.paths)
 	if w.from.Events != nil {
 		_ = w.from.Close() // nothing is kept in it, and what is changed now is read when this is done
 	}
@@ -165,6 +184,27 @@ func (w *Watch) postpone() {
 		w.first = now
 	}
 	w.settled.Reset(min(quietTime, max(0, busyTime-now.Sub(w.first))))
+}
+
+// A mark is what tells a file, or a link on the way to it, from another one in its place.
+type mark struct {
+	place    string
+	mode     fs.FileMode
+	size     int64
+	modified int64 // in Unix nanoseconds
+}
+
+func marks(paths []string) (all []mark) {
+	for _, path := range paths {
+		for _, place := range places(path) {
+			m := mark{place: place}
+			if info, err := os.Lstat(place); err == nil {
+				m.mode, m.size, m.modified = info.Mode(), info.Size(), info.ModTime().UnixNano()
+			}
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // maxLinks is how many symbolic links are followed: more are a circle.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func do(t *testing.T, err error) {
@@ -56,6 +58,28 @@ func TestWait(t *testing.T) {
 	cancel()
 	if _, err := w.Wait(ctx, asks); err != context.Canceled {
 		t.Errorf("got %v, want the end of the context", err)
+	}
+}
+
+// Where nothing is told of changes, as on a network file system, they are found all the same.
+func TestNothingIsTold(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	path := filepath.Join(t.TempDir(), "file")
+	w := New([]string{path}, func(err error) { t.Errorf("changes may be missed: %v", err) })
+	defer w.Close()
+	for _, change := range []func(){
+		func() {}, // for the first look
+		func() { put(t, path, "") },
+		func() { put(t, path, "more") },
+		func() { do(t, os.Remove(path)) },
+	} {
+		_ = w.from.Close()
+		w.from = &fsnotify.Watcher{}
+		change()
+		if _, err := w.Wait(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 		}
 	}
 	w := filewatch.New(r.from.Watched(), func(err error) {
-		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP makes workbench read it again")
+		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; it is looked at every two seconds instead")
 	})
 	defer w.Close()
 	for {

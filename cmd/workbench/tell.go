@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -46,15 +47,19 @@ func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy
 		case <-ctx.Done():
 			return
 		}
-		ln, err := status.Listen(ctx, e.RuntimeDirs())
-		if err == nil {
-			err = status.Serve(ctx, ln, now, status.Answers{
-				Metrics:   metrics.Handler(cli.Version(), front.Status, front.TimeCalls),
-				Guests:    guests,
-				Approvals: e.Approvals,
-				Calls:     front.Calls(),
-				Servers:   localfront.Servers(front),
-			})
+		answers := status.Answers{
+			Metrics:   metrics.Handler(cli.Version(), front.Status, front.TimeCalls),
+			Guests:    guests,
+			Approvals: e.Approvals,
+			Calls:     front.Calls(),
+			Servers:   localfront.Servers(front),
+		}
+		err := status.ErrRemoved
+		for err == status.ErrRemoved {
+			var ln net.Listener
+			if ln, err = status.Listen(ctx, e.RuntimeDirs()); err == nil {
+				err = status.Serve(ctx, ln, now, answers)
+			}
 		}
 		if err != nil {
 			log.Debug().AnErr(logkey.Err, err).Msg("no status socket")

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	stdlog "log"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -15,7 +18,12 @@ const (
 	headerTime = 5 * time.Second
 	// lookPeriod is how often a watched workbench is looked at.
 	lookPeriod = 500 * time.Millisecond
+	// minePeriod is how often a workbench looks whether its own socket is still there.
+	minePeriod = 2 * time.Second
 )
+
+// ErrRemoved says that the socket was removed, as all is that a user has in XDG_RUNTIME_DIR when he logs out.
+var ErrRemoved = errors.New("the status socket was removed")
 
 // Answers are what a workbench answers with, besides where it stands. What is nil is not found.
 type Answers struct {
@@ -26,7 +34,8 @@ type Answers struct {
 	Servers   http.Handler // what begins with /servers/
 }
 
-// Serve answers on ln, which it closes, until ctx ends. now is asked at each request.
+// Serve answers on ln, which it closes, until ctx ends. now is asked at each request. It returns ErrRemoved where nobody
+// finds the socket any more; those who are connected are answered until ctx ends all the same.
 func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers Answers) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
@@ -58,12 +67,36 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers A
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          stdlog.New(io.Discard, "", 0),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer stop()
-	if err := srv.Serve(ln); err != http.ErrServerClosed {
+	context.AfterFunc(ctx, func() { _ = srv.Close() })
+	served := make(chan struct{})
+	gone := make(chan bool, 1)
+	go func() { gone <- isRemoved(ln, served) }()
+	err := srv.Serve(ln)
+	close(served)
+	switch {
+	case <-gone:
+		return ErrRemoved
+	case err != http.ErrServerClosed:
 		return err
 	}
 	return nil
+}
+
+// isRemoved waits until a socket is not there any more, closes it and returns true, or until it is served no longer.
+func isRemoved(ln net.Listener, served <-chan struct{}) bool {
+	tick := time.NewTicker(minePeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-served:
+			return false
+		case <-tick.C:
+			if _, err := os.Lstat(ln.Addr().String()); errors.Is(err, fs.ErrNotExist) {
+				_ = ln.Close()
+				return true
+			}
+		}
+	}
 }
 
 // watch writes a line at each change until the reader goes away. Changes are found by looking: what is shown has many

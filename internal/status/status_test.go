@@ -82,6 +82,40 @@ func TestListenMakesASocketForItsUserAlone(t *testing.T) {
 }
 
 // A folder that will not do is passed over, and said if there is no other.
+// A socket that was removed, as all is that a user has in XDG_RUNTIME_DIR when he logs out, is made again, and who is
+// connected meanwhile stays so.
+func TestSocketIsRemoved(t *testing.T) {
+	dir := shortDir(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ln := listen(t, dir)
+	now := func() status.Workbench {
+		return status.Workbench{PID: 1, RSS: time.Now().UnixNano(), Dir: time.Now().String()}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- status.Serve(ctx, ln, now, status.Answers{}) }()
+	watched, seen := make(chan error, 1), make(chan struct{}, 1)
+	go func() {
+		watched <- status.Find([]string{dir})[0].Watch(ctx, func(status.Workbench) {
+			select {
+			case seen <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	<-seen
+	if err := os.Remove(ln.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != status.ErrRemoved {
+		t.Errorf("got %v, want ErrRemoved", err)
+	}
+	for range 3 {
+		<-seen
+	}
+	cancel()
+	<-watched
+}
+
 func TestListenChoosesAFolder(t *testing.T) {
 	file := filepath.Join(shortDir(t), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

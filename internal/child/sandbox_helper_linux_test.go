@@ -2,9 +2,11 @@ package child_test
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,6 +120,15 @@ func attempts(args []string) {
 		}},
 		{"connect to a port", func() error { return connect("tcp", at["tcp"]) }},
 		{"connect to another port", func() error { return connect("tcp", at["othertcp"]) }},
+		{"send to another port and so connect", func() error {
+			return fastOpen(at["othertcp"], func(fd int, to *unix.SockaddrInet4) error { return unix.Sendto(fd, []byte("x"), unix.MSG_FASTOPEN, to) })
+		}},
+		{"send a message to another port and so connect", func() error {
+			return fastOpen(at["othertcp"], func(fd int, to *unix.SockaddrInet4) error {
+				return unix.Sendmsg(fd, []byte("x"), nil, to, unix.MSG_FASTOPEN)
+			})
+		}},
+		{"send messages to another port and so connect", func() error { return fastOpen(at["othertcp"], sendMessages) }},
 		{"listen on a port", func() error {
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err == nil {
@@ -233,6 +244,39 @@ func memory(file string) error {
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(line))
+	}
+	return nil
+}
+
+// fastOpen has a socket connect by what is sent first (TCP Fast Open, RFC 7413).
+func fastOpen(address string, send func(fd int, to *unix.SockaddrInet4) error) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return send(fd, &unix.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())})
+}
+
+// sendMessages is sendmmsg(2) for one message.
+func sendMessages(fd int, to *unix.SockaddrInet4) error {
+	var port [2]byte
+	binary.BigEndian.PutUint16(port[:], uint16(to.Port))
+	name := unix.RawSockaddrInet4{Family: unix.AF_INET, Port: binary.NativeEndian.Uint16(port[:]), Addr: to.Addr}
+	text := []byte("x")
+	part := unix.Iovec{Base: &text[0]}
+	part.SetLen(len(text))
+	message := struct {
+		header unix.Msghdr
+		sent   uint32
+	}{header: unix.Msghdr{Name: (*byte)(unsafe.Pointer(&name)), Namelen: unix.SizeofSockaddrInet4, Iov: &part, Iovlen: 1}}
+	_, _, e := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&message)), 1, unix.MSG_FASTOPEN, 0, 0)
+	if e != 0 {
+		return e
 	}
 	return nil
 }

@@ -118,6 +118,7 @@ func TestSandbox(t *testing.T) {
 		}, []string{"connect to a port"}},
 		{"network", func(r *sandbox.Rules, _ map[string]string) { r.Network = true }, []string{
 			"connect to a port", "connect to another port", "listen on a port", "send a datagram", "make a socket of another TCP", "make a socket of the machine",
+			"send to another port and so connect", "send a message to another port and so connect", "send messages to another port and so connect",
 		}},
 		{"sockets of the file system", func(r *sandbox.Rules, _ map[string]string) { r.Unix = true }, []string{"connect to a socket in a folder"}},
 	} {

@@ -60,7 +60,8 @@ func (p *program) unless(k uint32, then func()) {
 func (p *program) refuse(errno unix.Errno) { p.ret(retErrno | uint32(errno)) }
 
 // filter has system calls of the calling thread be refused that the rules do not allow and Landlock does not know:
-// sockets by their kind, io_uring, which makes sockets past a filter, and the keys that the kernel keeps for the user.
+// sockets by their kind, connections past Landlock, io_uring, which makes sockets past a filter, and the keys that the
+// kernel keeps for the user.
 func (r *Rules) filter() error {
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	if runtime.GOARCH == "arm64" {
@@ -81,6 +82,11 @@ func (r *Rules) filter() error {
 	if !r.Network {
 		p.when(unix.SYS_LISTEN, func() { p.refuse(unix.EACCES) })
 	}
+	if !r.Network && len(r.Ports) > 0 {
+		for _, call := range []struct{ number, flags uint32 }{{unix.SYS_SENDTO, 3}, {unix.SYS_SENDMSG, 2}, {unix.SYS_SENDMMSG, 3}} {
+			p.when(call.number, func() { refuseFastOpen(&p, call.flags) })
+		}
+	}
 	p.when(unix.SYS_SOCKET, func() { r.sockets(&p) })
 	p.ret(retAllow)
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
@@ -89,6 +95,15 @@ func (r *Rules) filter() error {
 		return os.NewSyscallError("seccomp", errno)
 	}
 	return nil
+}
+
+// refuseFastOpen decides on a call that sends, whose flags are one of its arguments: what connects by its first data
+// (TCP Fast Open) connects past Landlock. It is refused as by a system that has no such thing.
+func refuseFastOpen(p *program, flags uint32) {
+	p.load(atArgument + 8*flags)
+	p.mask(unix.MSG_FASTOPEN)
+	p.when(unix.MSG_FASTOPEN, func() { p.refuse(unix.EOPNOTSUPP) })
+	p.ret(retAllow)
 }
 
 // sockets decides on a call of socket(2).

@@ -134,11 +134,13 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 		e.Server.Command += ".exe"
 	}
 	for _, arg := range run.Args {
-		e.Server.Args = append(e.Server.Args, place.words(arg)...)
+		for _, word := range place.words(arg) {
+			e.Server.Args = append(e.Server.Args, written(word))
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(run.Env)) {
 		if text := place.text(run.Env[key]); text != "" {
-			e.Server.Env.Set(key, text)
+			e.Server.Env.Set(key, written(text))
 		}
 	}
 	err = s.err()
@@ -151,7 +153,7 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 func (b *Bundle) program(named string, place places) (string, error) {
 	key, chosen := strings.CutPrefix(strings.TrimSuffix(named, "}"), "${user_config.")
 	if _, given := place.s.given[key]; chosen && given {
-		return place.text(named), nil
+		return written(place.text(named)), nil
 	}
 	file, inside := strings.CutPrefix(slashed(named), "${__dirname}/")
 	inside = inside || strings.Contains(file, "/") || b.has(file)
@@ -159,7 +161,7 @@ func (b *Bundle) program(named string, place places) (string, error) {
 	case strings.Contains(file, "${"), file == ".", file == "..", inside && !filepath.IsLocal(filepath.FromSlash(file)):
 		return "", fmt.Errorf("its command %q is neither a file in it nor the name of a program", foreign.NewName(named))
 	case inside:
-		return escaped(filepath.Join(place.dir, filepath.FromSlash(file))), nil
+		return written(filepath.Join(place.dir, filepath.FromSlash(file))), nil
 	}
 	return file, nil
 }
@@ -222,24 +224,24 @@ func (p places) words(arg string) []string {
 	return []string{p.text(arg)}
 }
 
-// text puts the values of variables into a text.
+// text puts the values of variables into a text, which is to be written.
 func (p places) text(text string) string {
-	return slotOf.ReplaceAllStringFunc(text, func(found string) string {
+	return slotOf.ReplaceAllStringFunc(theirs(text), func(found string) string {
 		name := found[2 : len(found)-1]
 		switch name {
 		case "__dirname":
-			return escaped(p.dir)
+			return p.dir
 		case "HOME":
-			return "${HOME}"
+			return ours("${HOME}")
 		case "DESKTOP", "DOCUMENTS", "DOWNLOADS":
-			return "${HOME}" + string(filepath.Separator) + name[:1] + strings.ToLower(name[1:])
+			return ours("${HOME}") + string(filepath.Separator) + name[:1] + strings.ToLower(name[1:])
 		case "pathSeparator", "/":
 			return string(filepath.Separator)
 		}
 		if key, ok := strings.CutPrefix(name, "user_config."); ok {
 			return strings.Join(p.values(key, p.options[key]), ",")
 		}
-		return escaped(found)
+		return found
 	})
 }
 
@@ -247,6 +249,7 @@ func (p places) text(text string) string {
 func (p places) values(key string, o option) []string {
 	p.s.known[key] = true
 	if text, ok := p.s.given[key]; ok {
+		text = ours(text)
 		if o.Multiple {
 			return strings.Split(text, ",")
 		}
@@ -272,7 +275,7 @@ func (p places) values(key string, o option) []string {
 	case o.Secret:
 		name := variable(key)
 		p.s.notes = append(p.s.notes, fmt.Sprintf("workbench secret set %s keeps %s", name, said(key, o.Title)))
-		return []string{"${secret:" + name + "}"}
+		return []string{ours("${secret:" + name + "}")}
 	default:
 		p.s.want(key, o.Title)
 	}

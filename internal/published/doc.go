@@ -83,5 +83,17 @@ func short(name string) (string, error) {
 	return name, nil
 }
 
-// escaped writes text of a publisher so that workbench's configuration takes it as it is.
-func escaped(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+// mark stands for the beginning of a variable, ${, until a text is whole. What a publisher says has no zero bytes.
+const mark = "\x00{"
+
+// ours is a text of the person who adds a server, or of workbench, whose variables are meant.
+func ours(text string) string { return strings.ReplaceAll(text, "${", mark) }
+
+// theirs is a text of the publisher.
+func theirs(text string) string { return strings.ReplaceAll(text, "\x00", "") }
+
+// written writes a whole text so that workbench's configuration takes it as it is, but for variables that are ours. Its
+// pieces make no variable, whatever they are.
+func written(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "${", "$${"), mark, "${")
+}

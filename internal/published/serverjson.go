@@ -132,7 +132,7 @@ func (d *Detail) Entry(w Way, given Values) (Entry, error) {
 }
 
 func (s *settings) reach(to *clients.Server, at *address) error {
-	to.URL = s.filled(escaped(at.URL), at.Variables)
+	to.URL = written(s.filled(at.URL, at.Variables))
 	if !strings.HasPrefix(to.URL, "https://") && !strings.HasPrefix(to.URL, "http://") && !strings.HasPrefix(to.URL, "${") {
 		return fmt.Errorf("its address %q is none of http", foreign.NewName(at.URL))
 	}
@@ -146,7 +146,7 @@ func (s *settings) reach(to *clients.Server, at *address) error {
 	}
 	for _, h := range at.Headers {
 		if text, ok := s.value(h, h.Name, true); ok {
-			to.Headers.Set(h.Name, text)
+			to.Headers.Set(h.Name, written(text))
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (s *settings) run(to *clients.Server, p *pack) error {
 	before, after := s.words(p.Before), s.words(p.After)
 	for _, v := range p.Env {
 		if text, ok := s.value(v, v.Name, true); ok {
-			to.Env.Set(v.Name, text)
+			to.Env.Set(v.Name, written(text))
 		}
 	}
 	named := p.ID
@@ -221,20 +221,20 @@ func (s *settings) words(list []argument) (words []string) {
 		}
 		text, ok := s.value(a.input, label, false)
 		if a.Type == "named" {
-			words = append(words, escaped(a.Name))
+			words = append(words, written(theirs(a.Name)))
 		}
 		if ok && text != "" {
-			words = append(words, text)
+			words = append(words, written(text))
 		}
 	}
 	return words
 }
 
-// value is that of an input; false if there is none. Where it is looked for elsewhere when the server starts, a name is
+// value is that of an input, to be written; false if there is none. Where it is looked for elsewhere when the server starts, a name is
 // enough.
 func (s *settings) value(in input, label string, later bool) (string, bool) {
 	if in.Value != "" {
-		return s.filled(escaped(in.Value), in.Variables), true
+		return s.filled(in.Value, in.Variables), true
 	}
 	if label == "" {
 		label = "value"
@@ -244,18 +244,18 @@ func (s *settings) value(in input, label string, later bool) (string, bool) {
 		if len(in.Choices) > 0 && !slices.Contains(in.Choices, text) {
 			s.want(label, "one of "+strings.Join(in.Choices, ", "))
 		}
-		return text, true
+		return ours(text), true
 	}
 	switch name := variable(label); {
 	case in.Default != "":
-		return escaped(in.Default), true
+		return theirs(in.Default), true
 	case !in.Required:
 	case later && in.Secret:
 		s.notes = append(s.notes, fmt.Sprintf("workbench secret set %s keeps %s", name, said(label, in.Description)))
-		return "${secret:" + name + "}", true
+		return ours("${secret:" + name + "}"), true
 	case later:
 		s.notes = append(s.notes, fmt.Sprintf("set the variable %s, or give --set %s=VALUE: %s", name, foreign.NewName(label), said(label, in.Description)))
-		return "${" + name + "}", true
+		return ours("${" + name + "}"), true
 	default:
 		s.want(label, in.Description)
 	}
@@ -274,7 +274,7 @@ var slot = regexp.MustCompile(`\{([A-Za-z0-9_.-]+)\}`)
 
 // filled puts the values of variables into a text; what is no variable stays.
 func (s *settings) filled(text string, variables map[string]input) string {
-	return slot.ReplaceAllStringFunc(text, func(found string) string {
+	return slot.ReplaceAllStringFunc(theirs(text), func(found string) string {
 		name := found[1 : len(found)-1]
 		in, ok := variables[name]
 		if !ok {

@@ -11,8 +11,10 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/runs"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/pageview"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
@@ -25,7 +27,7 @@ func newView(env *opening.Environment, way string, secure bool) *pageview.View {
 	return pageview.New(pageview.Options{
 		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
 		Recall: env.Recalled, Builtins: env.Builtins, Running: side.callRunning, Files: side.files,
-		Pending: side.pending, Say: side.say,
+		Pending: side.pending, Say: side.say, Kept: side.kept,
 	})
 }
 
@@ -80,6 +82,28 @@ func (e pageSide) pending(ctx context.Context, user, run string) (question, stat
 	defer func() { sub.Hosts.Close() }()
 	q, answers, err := runs.Pending(ctx, sub, user, run)
 	return q.Message, q.State, answers, err
+}
+
+// kept says what somebody may see of what is kept by the toolboxes that they may use.
+func (e pageSide) kept(who principal.Principal) (workflows []string, runs bool, err error) {
+	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, box := range cfg.Toolboxes {
+		for _, s := range box.Servers {
+			switch {
+			case s.Disabled || s.Problem != nil || !who.May(box.Name):
+			case s.Builtin == config.BuiltinWorkflow:
+				runs = true
+			case s.Builtin == config.BuiltinCommands:
+				if name := commandhost.Workflow(s.Commands); name != "" {
+					workflows = append(workflows, name)
+				}
+			}
+		}
+	}
+	return workflows, runs, nil
 }
 
 // say has a run go by what a person says on the page.

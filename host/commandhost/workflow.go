@@ -31,6 +31,18 @@ func Known(source string) (*command.Workflow, error) {
 	return nil, nil
 }
 
+// Workflow is the name of the workflow of a source, by which its conversations are kept; "" if it cannot be told.
+func Workflow(source string) string {
+	if name, is := strings.CutPrefix(source, config.CommandsToolbox); is {
+		return name
+	}
+	w, err := Known(source)
+	if err != nil {
+		return ""
+	}
+	return w.Name
+}
+
 // Diagnose finds what keeps a server of commands from working.
 func Diagnose(s config.Server) []diagnosis.Finding {
 	_, err := Known(s.Commands)

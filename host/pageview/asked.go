@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
 // asked is what a query may say. Each action has its part of it.
@@ -77,13 +80,60 @@ func about(args []string, names ...string) []string {
 	return append(append(args[:len(args):len(args)], "--"), names...)
 }
 
-// conversations are those of the viewer, or of all if the viewer may act for others.
-func (run commands) conversations(ctx context.Context, q *page.Query) (any, error) {
-	return run.json(ctx, whose(q, "conversations", "list", "--json", "--limit="+mostKept)...)
+// keeps shows the conversations that are kept.
+type keeps struct {
+	run commands
+	of  func(who principal.Principal) (workflows []string, runs bool, err error)
 }
 
-func (run commands) conversation(ctx context.Context, q *page.Query, a *asked) (any, error) {
-	return run.json(ctx, about(whose(q, "conversations", "show", "--json"), a.ID)...)
+// isLimited reports whether somebody may use some toolboxes alone, and does not act for others.
+func isLimited(who principal.Principal) bool { return !who.Admin && who.Toolboxes != nil }
+
+// mostSought is among how many conversations of a viewer those are sought that a limited token may see.
+const mostSought = "10000"
+
+// conversations are those of the viewer, or of all if the viewer may act for others.
+func (k keeps) conversations(ctx context.Context, q *page.Query) (any, error) {
+	list := whose(q, "conversations", "list", "--json")
+	if !isLimited(q.Principal) {
+		return k.run.json(ctx, append(list, "--limit="+mostKept)...)
+	}
+	workflows, _, err := k.of(q.Principal)
+	if err != nil {
+		return nil, err
+	}
+	text, err := k.run.json(ctx, append(list, "--limit="+mostSought)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(c json.RawMessage) bool { return !slices.Contains(workflows, workflowOf(c)) })
+	return all[:min(len(all), mostShown)], nil
+}
+
+// workflowOf is the workflow that a conversation, as commands print it, is about.
+func workflowOf(conversation json.RawMessage) string {
+	var about struct{ Workflow string }
+	_ = json.Unmarshal(conversation, &about) // commands of this program print objects
+	return about.Workflow
+}
+
+func (k keeps) conversation(ctx context.Context, q *page.Query, a *asked) (any, error) {
+	text, err := k.run.json(ctx, about(whose(q, "conversations", "show", "--json"), a.ID)...)
+	if err != nil || !isLimited(q.Principal) {
+		return text, err
+	}
+	workflows, _, err := k.of(q.Principal)
+	if err == nil && !slices.Contains(workflows, workflowOf(text)) {
+		err = errors.New("this token may use no toolbox that the conversation belongs to")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // whose keeps a command about runs or conversations to those of the viewer.

@@ -3,23 +3,30 @@ package pageview
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
 const (
 	// runsPeriod is how often it is looked which runs of workflows are kept, for all who see the same at once.
 	runsPeriod = 2 * time.Second
-	// mostKept is how many runs or conversations are shown to a viewer, the latest; the page says so too.
-	mostKept = "200"
+	// mostShown is how many runs or conversations are shown to a viewer, the latest; the page says so too.
+	mostShown = 200
 )
+
+// mostKept is mostShown for commands.
+var mostKept = strconv.Itoa(mostShown)
 
 // runs shows the runs of workflows that are kept, and has people answer what they ask.
 type runs struct {
 	run     commands
+	of      func(who principal.Principal) (workflows []string, runs bool, err error)
 	pending func(ctx context.Context, user, run string) (question, state string, answers []string, err error)
 	say     func(ctx context.Context, user, run, state, answer, reason string) error
 
@@ -59,6 +66,9 @@ func (r *runs) look(ctx context.Context, q *page.Query) []json.RawMessage {
 	if q.Admin {
 		whom = ""
 	}
+	if !r.may(q.Principal) {
+		return []json.RawMessage{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -86,6 +96,16 @@ func (r *runs) look(ctx context.Context, q *page.Query) []json.RawMessage {
 	return last.all
 }
 
+// may reports whether somebody may see runs, which belong to no toolbox: with a token that is limited to toolboxes, if
+// one of them has a server of workflows.
+func (r *runs) may(who principal.Principal) bool {
+	if !isLimited(who) {
+		return true
+	}
+	_, some, err := r.of(who)
+	return some && err == nil
+}
+
 // shownRun is a run with what it asks a person.
 type shownRun struct {
 	Run      json.RawMessage `json:"run"`
@@ -97,6 +117,9 @@ type shownRun struct {
 
 // one gives all that is known of a run.
 func (r *runs) one(ctx context.Context, q *page.Query, a *asked) (any, error) {
+	if !r.may(q.Principal) {
+		return nil, errors.New("this token may use no toolbox with workflows")
+	}
 	if !q.Admin {
 		a.User = q.Name
 	}

@@ -48,6 +48,7 @@ func (f fakeFront) Calls() *calls.Log { return f.log }
 // Each action does for a viewer what the viewer may have done, and what the query names is never a flag of a command.
 func TestActions(t *testing.T) {
 	ada := principal.Principal{Name: "ada", Toolboxes: []string{"shop"}}
+	all := principal.Principal{Name: "ada"}
 	admin := principal.Principal{Name: "root", Admin: true}
 	for _, tt := range []struct {
 		action string
@@ -59,10 +60,10 @@ func TestActions(t *testing.T) {
 		{"workflows", admin, `{}`, "workflow list --json", "printed"},
 		{"workflow", admin, `{"id":"--help"}`, "workflow show --json -- --help", "printed"},
 		{"conversations", admin, `{}`, "conversations list --json --limit=200", "printed"},
-		{"conversations", ada, `{}`, "conversations list --json --limit=200 --user=ada", "printed"},
-		{"conversation", ada, `{"id":"c1"}`, "conversations show --json --user=ada -- c1", "printed"},
+		{"conversations", all, `{}`, "conversations list --json --user=ada --limit=200", "printed"},
+		{"conversation", all, `{"id":"c1"}`, "conversations show --json --user=ada -- c1", "printed"},
 		{"conversation", ada, `[]`, "", "the request is not understood"},
-		{"run", ada, `{"id":"r1","user":"bob"}`, "runs show --json --user=ada -- r1", "printed"},
+		{"run", all, `{"id":"r1","user":"bob"}`, "runs show --json --user=ada -- r1", "printed"},
 		{"tools", ada, `{"toolbox":"shop"}`, "tools --offline --json -- shop", "cannot unmarshal"},
 		{"tools", ada, `{"toolbox":"other"}`, "", `there is no toolbox "other" here`},
 		{"tools", admin, `{}`, "", `there is no toolbox "" here`},
@@ -99,6 +100,57 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// With a token that is limited to toolboxes one sees what is kept of their workflows, and nothing else of one's own.
+func TestKeptOfALimitedToken(t *testing.T) {
+	run := func(_ context.Context, out io.Writer, args ...string) error {
+		text := `[{"conversation_id":"1","workflow":"Two"},{"conversation_id":"2","workflow":"One"}]`
+		switch {
+		case args[0] == "runs":
+			text = `[{"run":"1"}]`
+		case args[1] == "show":
+			text = `{"conversation_id":"` + args[len(args)-1] + `","workflow":"` + args[len(args)-1] + `"}`
+		}
+		_, err := io.WriteString(out, text)
+		return err
+	}
+	for _, tt := range []struct {
+		who  principal.Principal
+		one  string // the conversations and runs that are listed
+		two  string // a conversation of the workflow Two
+		runs string
+	}{
+		{principal.Principal{Name: "ada", Toolboxes: []string{"one"}}, `[{"conversation_id":"2","workflow":"One"}]`, "may use no toolbox", "[]"},
+		{principal.Principal{Name: "ada", Toolboxes: []string{"wf"}}, `[]`, "may use no toolbox", `[{"run":"1"}]`},
+		{principal.Principal{Name: "ada"}, `[{"conversation_id":"1","workflow":"Two"},{"conversation_id":"2","workflow":"One"}]`, `"conversation_id":"Two"`, `[{"run":"1"}]`},
+	} {
+		opts := Options{Approvals: approval.New("1-"), Run: run, Kept: func(who principal.Principal) ([]string, bool, error) {
+			return map[string][]string{"one": {"One"}}[who.Toolboxes[0]], who.May("wf"), nil
+		}}
+		v := New(opts)
+		do := func(action, body string) string {
+			answer, err := v.actions(&opts)[action].Do(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}, Body: []byte(body)})
+			if err != nil {
+				return err.Error()
+			}
+			text, _ := json.Marshal(answer)
+			return string(text)
+		}
+		if got := do("conversations", `{}`); got != tt.one {
+			t.Errorf("%v: got the conversations %s, want %s", tt.who.Toolboxes, got, tt.one)
+		}
+		if got := do("conversation", `{"id":"Two"}`); !strings.Contains(got, tt.two) {
+			t.Errorf("%v: got %s, want %s", tt.who.Toolboxes, got, tt.two)
+		}
+		if got := do("run", `{"id":"1"}`); strings.Contains(got, "may use no toolbox") != (tt.runs == "[]") {
+			t.Errorf("%v: got %s", tt.who.Toolboxes, got)
+		}
+		list, _ := json.Marshal((&runs{run: run, of: opts.Kept, last: make(map[string]*latest)}).look(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}}))
+		if string(list) != tt.runs {
+			t.Errorf("%v: got the runs %s, want %s", tt.who.Toolboxes, list, tt.runs)
+		}
+	}
+}
+
 // Of a gateway somebody who does not act for others sees what is theirs alone, and no other workbench of the machine.
 func TestSeenOfAGateway(t *testing.T) {
 	boxes := []status.Toolbox{{Name: "shop"}, {Name: "other"}}
@@ -106,6 +158,7 @@ func TestSeenOfAGateway(t *testing.T) {
 		Calls: []status.Calls{{Toolbox: "shop"}}}}
 	v := New(Options{Way: page.ByToken})
 	v.Begin(fakeFront{}, func() status.Workbench { return own })
+	kept := func(principal.Principal) ([]string, bool, error) { return nil, false, nil }
 	errEnough := errors.New("enough")
 	for _, tt := range []struct {
 		who      principal.Principal
@@ -120,7 +173,7 @@ func TestSeenOfAGateway(t *testing.T) {
 			seen = v.(note).Data.([]status.Workbench)
 			return errEnough
 		}}
-		if _, err := v.actions(&Options{Approvals: approval.New("1-"), Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
+		if _, err := v.actions(&Options{Approvals: approval.New("1-"), Kept: kept, Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
 			t.Errorf("%s: got %v, want to be told", tt.who.Name, err)
 		}
 		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret || (len(seen[0].Calls) > 0) != tt.secret {

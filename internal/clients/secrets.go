@@ -70,7 +70,7 @@ func (s Server) Masked() Server {
 	for _, pairs := range []*Pairs{&s.Env, &s.Headers} {
 		*pairs = slices.Clone(*pairs)
 		for i, pair := range *pairs {
-			var values []string
+			values := mask.InArgument("", pair.Value)
 			if mask.IsSecretName(pair.Key) {
 				values = mask.Credentials(pair.Value)
 			}

@@ -21,8 +21,30 @@ func sortLongestFirst(values []string) {
 // IsSecretName reports whether a variable or a header of that name mostly has a secret for its value.
 func IsSecretName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "passphrase", "credential", "auth", "cookie", "dsn"},
-		func(part string) bool { return strings.Contains(name, part) })
+	if slices.ContainsFunc([]string{"key", "token", "secret", "passw", "passphrase", "credential", "auth", "cookie", "dsn"},
+		func(part string) bool { return strings.Contains(name, part) }) {
+		return true
+	}
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
+	return slices.ContainsFunc(words, func(word string) bool {
+		switch word {
+		case "pass", "pgpass", "dbpass", "pw", "pat", "jwt", "bearer":
+			return true
+		}
+		return word == "pwd" && len(words) > 1 // alone it is the folder that one is in
+	})
+}
+
+// AddVariable has the value of a variable masked whose name says that it is a secret, or what of any other is secret as
+// in an argument, such as the password in the address of a database.
+func (s *Set) AddVariable(name, value string) {
+	if IsSecretName(name) {
+		s.Add(value, "${"+name+"}")
+		return
+	}
+	for _, part := range InArgument("", value) {
+		s.Add(part, Masked)
+	}
 }
 
 // InArguments returns what of the arguments of a command is secret, by what [InArgument] says of each.

@@ -77,7 +77,8 @@ func tell(masks *mask.Set, values map[string]string, as string) {
 }
 
 // Tell has the secrets that stand in the configuration of a server masked in what is kept of calls: what its headers
-// have, the variables and arguments whose names say that they are some, and what of its address is secret.
+// have, the variables and arguments whose names say that they are some, and what of its address and of other variables is
+// secret.
 func Tell(masks *mask.Set, cfg *config.Server) {
 	secret := append(mask.InArguments(cfg.Args), mask.InAddress(cfg.URL)...)
 	for name, value := range cfg.Headers {
@@ -88,9 +89,7 @@ func Tell(masks *mask.Set, cfg *config.Server) {
 		secret = append(secret, mask.Credentials(value)...)
 	}
 	for name, value := range cfg.Env {
-		if mask.IsSecretName(name) {
-			masks.Add(value, "${"+name+"}")
-		}
+		masks.AddVariable(name, value)
 	}
 	for _, value := range append(secret, cfg.OAuth.ClientSecret, cfg.OAuth.PrivateKey, cfg.OAuth.IdentityProvider.ClientSecret) {
 		masks.Add(value, mask.Masked)

@@ -159,9 +159,8 @@ func record(ctx context.Context, env *cli.Environment, out string, times bool, c
 	defer file.Close()
 	masks := new(mask.Set)
 	for _, kv := range env.Environ {
-		if name, value, _ := strings.Cut(kv, "="); mask.IsSecretName(name) {
-			masks.Add(value, "${"+name+"}")
-		}
+		name, value, _ := strings.Cut(kv, "=")
+		masks.AddVariable(name, value)
 	}
 	proc, err := env.Guard.Start(child.Spec{Command: command[0], Args: command[1:], Env: env.Environ, StderrLine: func(line foreign.Text) {
 		fmt.Fprintln(env.Err, line)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Patience is how long a call waits for a person.
@@ -33,18 +34,17 @@ type Call struct {
 	Toolbox   string    `json:"toolbox"`
 	Server    string    `json:"server"`
 	Tool      string    `json:"tool"`
-	Arguments string    `json:"arguments"`     // JSON on one line, whose hidden characters can be seen; its beginning, of long ones
+	Arguments string    `json:"arguments"`     // JSON as [legible] gives it; its beginning, of long ones
 	Cut       bool      `json:"cut,omitempty"` // there is more of them
-	Bytes     int       `json:"bytes"`         // of all arguments
+	Bytes     int       `json:"bytes"`         // of all arguments, as they were written
 	Client    string    `json:"client,omitempty"`
 	Until     time.Time `json:"until"`
 }
 
 // NewCall makes the Call of a tool with arguments, a JSON value. The register gives it its id.
 func NewCall(toolbox, server, tool string, arguments []byte) Call {
-	shown := arguments[:min(len(arguments), maxShown)]
-	return Call{Toolbox: toolbox, Server: server, Tool: foreign.NewName(tool).String(), Bytes: len(arguments),
-		Arguments: oneLine(foreign.JSON(shown)), Cut: len(shown) < len(arguments)}
+	shown, cut := legible(arguments)
+	return Call{Toolbox: toolbox, Server: server, Tool: foreign.NewName(tool).String(), Bytes: len(arguments), Arguments: shown, Cut: cut}
 }
 
 // Name is the full name of the tool.
@@ -187,7 +187,26 @@ func (r *Register) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// oneLine gives JSON without the line ends between its values; those in strings are escaped.
-func oneLine(text []byte) string {
-	return strings.ToValidUTF8(strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(string(text)), "")
+// legible gives JSON on one line so that it can be read: without the white space between its values, behind which others
+// could be out of sight, and with letters in place of their numbers. All else is as it was written, members that are there
+// twice as well. It reports whether that is cut off behind maxShown bytes.
+func legible(raw []byte) (shown string, cut bool) {
+	var out []byte
+	for i := 0; i < len(raw) && len(out) <= maxShown; {
+		switch raw[i] {
+		case ' ', '\t', '\r', '\n':
+			i++
+		case '"':
+			end := wire.ValueEnd(raw, i)
+			out = append(out, foreign.Spelling(raw[i:end])...)
+			i = end
+		default:
+			out = append(out, raw[i])
+			i++
+		}
+	}
+	if cut = len(out) > maxShown; cut {
+		out = out[:maxShown]
+	}
+	return strings.ToValidUTF8(string(out), ""), cut
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -184,7 +185,7 @@ func (f *File) Encode() []byte {
 }
 
 // quoted gives a text as a string token in its canonical form.
-func quoted(text string) []byte { return appendString(nil, wire.AppendQuote(nil, text)) }
+func quoted(text string) []byte { return foreign.Spelling(wire.AppendQuote(nil, text)) }
 
 // Write puts the file at a path, in one step.
 func (f *File) Write(path string) error { return openfile.Replace(path, f.Encode()) }

@@ -27,9 +27,10 @@ type Var struct {
 	Inherited   bool // only its name is in the file: its value is that of workbench's own environment
 }
 
-// Read reads the file at path. The error says no value.
+// Read reads the file at path. The error says no value. One that other users can write or replace is refused, as
+// [openfile.ReadTrusted] says: a variable may decide which program is run, or what of a program.
 func Read(path string) ([]Var, error) {
-	data, _, err := openfile.Read(path, MaxSize)
+	data, _, err := openfile.ReadTrusted(path, MaxSize)
 	if err != nil {
 		return nil, err
 	}

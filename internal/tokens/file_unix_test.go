@@ -7,9 +7,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -43,5 +45,21 @@ func TestFaultG47_PipesForTokens(t *testing.T) {
 			t.Fatalf("got %v, want the token to be good again", err)
 		}
 		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// Whoever can change the keys of an issuer can make tokens: a file of keys that others can write is not used.
+func TestKeysThatOthersCanWrite(t *testing.T) {
+	s := newSigner(t, "a", jwt.SigningMethodES256)
+	path := file(t, set(t, s.jwk()))
+	for mode, want := range map[os.FileMode]string{0o644: "", 0o666: "can be written by everybody"} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: path})
+		_, err := i.Verify(t.Context(), s.token(t, good()))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%04o: got %v, want %q", mode, err, want)
+		}
 	}
 }

@@ -90,10 +90,10 @@ func (r *keyring) refresh() {
 	}
 }
 
-// fromFile reads keys from a file.
+// fromFile reads keys from a file. One that other users can write or replace is refused: they could make tokens.
 func fromFile(path string) func(context.Context) ([]byte, error) {
 	return func(context.Context) ([]byte, error) {
-		text, _, err := openfile.Read(path, maxKeys)
+		text, _, err := openfile.ReadTrusted(path, maxKeys)
 		if err != nil {
 			return nil, fmt.Errorf("the keys of tokens cannot be read: %w", err)
 		}

@@ -13,6 +13,7 @@ type bounds struct {
 	rpc.Limits
 	large   config.LargeResults
 	approve config.Approve
+	tools   []config.Tool // of which some have another name for clients
 }
 
 // newBounds takes the bounds from a configuration; idle is for one that does not say when its server is idle, and
@@ -22,5 +23,5 @@ func newBounds(cfg config.Server, idle time.Duration) *bounds {
 	if limits.Idle == 0 && cfg.Transport != config.TransportBuiltin {
 		limits.Idle = idle
 	}
-	return &bounds{limits, cfg.LargeResults, cfg.Approve}
+	return &bounds{limits, cfg.LargeResults, cfg.Approve, cfg.Tools}
 }

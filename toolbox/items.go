@@ -90,15 +90,21 @@ func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 func (s *Server) Unread(kinds ...Kind) error { return s.lists.Unread(kinds...) }
 
 // Asks reports whether a person is to be asked before a call of a tool, by the configuration of its server; token is
-// the name by which the server knows it, as a JSON string.
+// the name by which the server knows it, as a JSON string. A rule may name the tool as the server or as clients do.
 func (s *Server) Asks(token []byte) bool {
-	rules := s.bounds.Load().approve
-	if rules == nil {
+	b := s.bounds.Load()
+	if b.approve == nil {
 		return false
 	}
 	tool, _ := wire.Unquote(token)
-	for _, r := range rules {
-		if offered.Matches(r.Tools, tool) {
+	shown := tool
+	for i := range b.tools {
+		if b.tools[i].Name == tool && b.tools[i].Rename != "" {
+			shown = b.tools[i].Rename
+		}
+	}
+	for _, r := range b.approve {
+		if offered.Matches(r.Tools, tool) || offered.Matches(r.Tools, shown) {
 			return r.When == config.ApproveAlways || r.When == config.ApproveWrites && !s.lists.OnlyReads(tool)
 		}
 	}

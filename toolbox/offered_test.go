@@ -113,6 +113,18 @@ func TestDisputedHintIsNotBelieved(t *testing.T) {
 	}
 }
 
+// A rule that names a tool by the name that the configuration gives it, which is the one that people see, holds for it.
+func TestAsksByTheGivenName(t *testing.T) {
+	for _, name := range []string{"echo", "say", "s*"} {
+		cfg := inside("s", "tools=echo,fail")
+		cfg.Tools, cfg.Approve = []config.Tool{{Name: "echo", Rename: "say"}}, config.Approve{{Tools: name, When: config.ApproveAlways}}
+		s := server(t, open(t, insideOptions(), cfg), "s")
+		if !s.Asks([]byte(`"echo"`)) || s.Asks([]byte(`"fail"`)) {
+			t.Errorf("%q: got %t for the tool and %t for another, want true and false", name, s.Asks([]byte(`"echo"`)), s.Asks([]byte(`"fail"`)))
+		}
+	}
+}
+
 // excluded gives why the server's tool is not offered.
 func excluded(s *toolbox.Server, tool string) (why string) {
 	for x := range toolbox.Excluded([]*toolbox.Server{s}, "another", tool) {

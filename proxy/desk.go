@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
@@ -70,6 +71,16 @@ func (d *desk) awaitMarked(f *flight, sh *shelf.Shelf, goOn func(done func())) {
 		wait()
 		goOn(done)
 	})
+}
+
+// unopened returns the toolbox and the server that a full name is about, if the toolbox is to be opened first or others
+// that came before wait for that; else nil, and for a toolbox that opens by itself.
+func (d *desk) unopened(sh *shelf.Shelf, name string) (*shelf.Box, *toolbox.Server) {
+	b, srv := sh.Named(name)
+	if b == nil || slices.Contains(sh.View().Marked(), b.Name) || b.Opened() && !d.turns.waited(of(srv)) {
+		return nil, nil
+	}
+	return b, srv
 }
 
 // inTurn has the request go on, on a goroutine of its own, when those have that wait for the server.

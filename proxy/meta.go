@@ -47,6 +47,7 @@ func (s *Session) callTool(c *call) {
 	case own != nil:
 		own(s, c)
 	case s.caller.callFromApp(c, name):
+	case s.caller.callUnopened(c, name):
 	default:
 		s.desk.refuse(c, name, notMeant(s.shelf, toolbox.Tools, name, err))
 	}

@@ -194,28 +194,29 @@ func toResource(sh *shelf.Shelf, uri string, at wire.Span, era eras.Era) (destin
 }
 
 // lead sends a request to where it belongs, or refuses it, under the name that the client used. A client need not have
-// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them.
-// One that is to keep its place goes on after those that wait.
+// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them,
+// and a full name has its toolbox opened. One that is to keep its place goes on after those that wait.
 func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func() (destination, error)) {
 	var at destination
 	var err error
+	var b *shelf.Box // to be opened
+	var srv *toolbox.Server
 	waits := inOrder && d.turns.waited(marked)
-	if !waits {
+	if inOrder {
+		b, srv = d.unopened(sh, name)
+	}
+	if !waits && b == nil {
 		at, err = to()
 		waits = err != nil && len(sh.Unsettled()) > 0
 		if err != nil && !waits { // it may have come just now
 			at, err = to()
 		}
+		if err != nil {
+			b, srv = d.unopened(sh, name)
+		}
 	}
 	switch {
-	case !waits && err == nil && at.srv != nil && d.turns.waited(of(at.srv)):
-		whose := at
-		d.inTurn(c, whose.srv, func(f *flight, later *call) { f.forward(later, whose) })
-	case !waits && err == nil:
-		d.forward(c, at)
-	case !waits:
-		d.refuse(c, name, err)
-	default:
+	case waits:
 		f := d.ownAndNarrate(c)
 		if f == nil {
 			return
@@ -224,11 +225,48 @@ func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func(
 		later := c.own()
 		d.awaitMarked(f, sh, func(done func()) {
 			defer done()
-			if at, err := to(); err != nil {
-				f.fail(err)
-			} else {
-				f.forward(later, at)
+			at, err := to()
+			if b, srv := d.unopened(sh, name); err != nil && b != nil {
+				wait, opened := d.turns.take(of(srv))
+				defer opened()
+				done() // that takes long
+				wait()
+				at, err = f.opening(sh, b, srv, to)
 			}
+			f.lead(later, at, err)
 		})
+	case b != nil:
+		d.inTurn(c, srv, func(f *flight, later *call) {
+			f.record.target(name)
+			at, err := f.opening(sh, b, srv, to)
+			f.lead(later, at, err)
+		})
+	case err != nil:
+		d.refuse(c, name, err)
+	case at.srv != nil && d.turns.waited(of(at.srv)):
+		whose := at
+		d.inTurn(c, whose.srv, func(f *flight, later *call) { f.forward(later, whose) })
+	default:
+		d.forward(c, at)
 	}
+}
+
+// opening opens the toolbox that a request needs, unless who came before has, and gives where the request belongs then.
+func (f *flight) opening(sh *shelf.Shelf, b *shelf.Box, srv *toolbox.Server, to func() (destination, error)) (destination, error) {
+	f.narrate(srv)
+	if !b.Opened() {
+		if _, err := sh.Open(f.ctx, b, true, srv.Name); err != nil {
+			return destination{}, err
+		}
+	}
+	return to()
+}
+
+// lead sends a request that has waited to where it belongs.
+func (f *flight) lead(c *call, at destination, err error) {
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	f.forward(c, at)
 }

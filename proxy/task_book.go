@@ -84,7 +84,7 @@ func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string 
 	}
 	shown := id
 	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, naming.AliasScheme) {
-		shown = naming.AliasURI(srv, id)
+		shown = naming.AliasURI(naming.AddressOf(srv), id)
 	}
 	if _, taken := t.shown[known]; known != "" && !taken {
 		shown = known

@@ -88,7 +88,7 @@ func (d *taskDesk) recall(f *flight, shown string) (task, bool) {
 		return task{}, false
 	}
 	id := shown
-	if own, renamed := strings.CutPrefix(shown, naming.AliasURI(srv, "")); renamed {
+	if own, renamed := strings.CutPrefix(shown, naming.AliasURI(naming.AddressOf(srv), "")); renamed {
 		id = own
 	}
 	if d.tasks.keep(srv, id, shown, nil) != shown {

@@ -114,6 +114,9 @@ func (f *flight) mayCall(c *call, to naming.Route) bool {
 
 // notMeant words why the name of a tool or prompt leads nowhere.
 func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
+	if k == toolbox.Tools && isHeld(err) {
+		return err // the model is to read it
+	}
 	msg := err.Error()
 	if errors.Is(err, naming.ErrUnknown) || sh.View().IsGone() {
 		msg = fmt.Sprintf("%s not found: %q", strings.TrimSuffix(string(k), "s"), foreign.NewName(name))
@@ -148,14 +151,19 @@ func (cr *caller) callUnlisted(c *call, name string) {
 			cr.shelf.Refresh()
 			to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		}
-		switch {
-		case errors.As(err, new(*naming.HeldError)):
-			f.fail(err)
-			return
-		case err != nil:
+		if b, srv := cr.desk.unopened(cr.shelf, name); err != nil && b != nil {
+			wait, opened := cr.desk.turns.take(of(srv))
+			defer opened()
+			done() // so does that
+			w := naming.Want{Toolbox: b.Name, Server: srv.Name, Tool: name}
+			to, err = cr.open(f, b, w, w)
+			wait()
+		}
+		if err != nil {
 			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
 			return
-		case to.Server.Asks(to.Name):
+		}
+		if to.Server.Asks(to.Name) {
 			done() // so does a person
 		}
 		cr.callAs(f, later, to)
@@ -172,6 +180,9 @@ func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
 			return fmt.Sprintf("; toolbox %q, which this client uses, is no longer in the configuration", sh.View().Direct)
 		case sh.View().Direct != "":
 			return ""
+		}
+		if _, srv := sh.Named(name); srv != nil {
+			return fmt.Sprintf("; server %q of toolbox %q has no such %s", srv.Name, srv.Toolbox, strings.TrimSuffix(string(k), "s"))
 		}
 		return "; open a toolbox with " + meta.OpenTool + " first, or see its result for the names"
 	}

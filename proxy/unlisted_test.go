@@ -12,34 +12,38 @@ import (
 )
 
 // What a client says of resources before the toolboxes are open that open by themselves waits for them, and their
-// servers hear it in the order in which it was said.
+// servers hear it in the order in which it was said. So it is of a full name, which has its toolbox opened.
 func TestSubscribeBeforeOpen(t *testing.T) {
-	gate := filepath.Join(t.TempDir(), "gate")
-	c := dial(t, true, map[string]*mcptest.Server{"a": {Resources: []string{`{"uri":"x:1","name":"one"}`}, Gate: gate}})
-	c.initialize()
-	var want []string
-	for i := range 20 {
-		method := []string{"resources/subscribe", "resources/unsubscribe"}[i%2]
-		c.say(`{"jsonrpc":"2.0","id":"s%d","method":%q,"params":{"uri":"x:1"}}`, i, method)
-		want = append(want, method)
-	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		if got := c.hear(fmt.Sprintf(`"id":"s%d"`, i)); !strings.Contains(got, want[i]) {
-			t.Errorf("got %s, want what the server says", got)
-		}
-	}
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__a__heard","arguments":{}}}`)
-	var got []string
-	for line := range strings.SplitSeq(c.hear(`"id":1`), `\n`) {
-		if method, _, found := strings.Cut(line, " "); found && strings.HasPrefix(method, "resources/") {
-			got = append(got, method)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the server heard %q, want %q", got, want)
+	for uri, marked := range map[string]bool{"x:1": true, "workbench://box/a/x:1": false} {
+		t.Run(uri, func(t *testing.T) {
+			gate := filepath.Join(t.TempDir(), "gate")
+			c := dial(t, marked, map[string]*mcptest.Server{"a": {Resources: []string{`{"uri":"x:1","name":"one"}`}, Gate: gate}})
+			c.initialize()
+			var want []string
+			for i := range 20 {
+				method := []string{"resources/subscribe", "resources/unsubscribe"}[i%2]
+				c.say(`{"jsonrpc":"2.0","id":"s%d","method":%q,"params":{"uri":%q}}`, i, method, uri)
+				want = append(want, method)
+			}
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if got := c.hear(fmt.Sprintf(`"id":"s%d"`, i)); !strings.Contains(got, want[i]) {
+					t.Errorf("got %s, want what the server says", got)
+				}
+			}
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__a__heard","arguments":{}}}`)
+			var got []string
+			for line := range strings.SplitSeq(c.hear(`"id":1`), `\n`) {
+				if method, _, found := strings.Cut(line, " "); found && strings.HasPrefix(method, "resources/") {
+					got = append(got, method)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("the server heard %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -60,26 +64,33 @@ func TestListenBeforeOpen(t *testing.T) {
 
 // Calls that open the toolbox of their tool reach its server in the order in which they were made.
 func TestUseInOrder(t *testing.T) {
-	gate := filepath.Join(t.TempDir(), "gate")
-	c := dial(t, false, map[string]*mcptest.Server{"a": {Gate: gate}})
-	c.initialize()
-	for i := range 20 {
-		c.say(`{"jsonrpc":"2.0","id":"c%d","method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"c%[1]d","note":true}}}}`, i)
-	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 20 {
-		c.hear(fmt.Sprintf(`"id":"c%d"`, i))
-	}
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__a__heard","arguments":{}}}`)
-	said := c.hear(`"id":1`)
-	for i := range 20 {
-		_, after, found := strings.Cut(said, fmt.Sprintf(`c%d\`, i))
-		if !found {
-			t.Fatalf("the server heard %s, want the calls in order", said)
-		}
-		said = after
+	for way, call := range map[string]string{
+		"through": `"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"c%d","note":true}}`,
+		"by name": `"name":"box__a__echo","arguments":{"text":"c%d","note":true}`,
+	} {
+		t.Run(way, func(t *testing.T) {
+			gate := filepath.Join(t.TempDir(), "gate")
+			c := dial(t, false, map[string]*mcptest.Server{"a": {Gate: gate}})
+			c.initialize()
+			for i := range 20 {
+				c.say(`{"jsonrpc":"2.0","id":"c%d","method":"tools/call","params":{`+call+`}}`, i, i)
+			}
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				c.hear(fmt.Sprintf(`"id":"c%d"`, i))
+			}
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__a__heard","arguments":{}}}`)
+			said := c.hear(`"id":1`)
+			for i := range 20 {
+				_, after, found := strings.Cut(said, fmt.Sprintf(`c%d\`, i))
+				if !found {
+					t.Fatalf("the server heard %s, want the calls in order", said)
+				}
+				said = after
+			}
+		})
 	}
 }
 

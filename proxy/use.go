@@ -128,31 +128,60 @@ func (cr *caller) useTool(c *call) {
 			return
 		}
 	}
+	whole := cr.shelf.Routes().Whole(w.Want)
+	cr.opening(c, b, w.Want, whole, func(f *flight, later *call, to naming.Route, err error) {
+		switch {
+		case errors.Is(err, naming.ErrUnknown):
+			f.fail(missing(b, whole))
+		case err != nil:
+			f.fail(err)
+		default:
+			cr.use(f, later, w, to)
+		}
+	})
+}
+
+// callUnopened calls a tool by a full name whose toolbox is to be opened first: the client knows the name from another
+// session, or from a list that it read before this one. It reports false if nothing is to be opened.
+func (cr *caller) callUnopened(c *call, name string) bool {
+	b, srv := cr.desk.unopened(cr.shelf, name)
+	if b == nil {
+		return false
+	}
+	w := naming.Want{Toolbox: b.Name, Server: srv.Name, Tool: name}
+	cr.opening(c, b, w, w, func(f *flight, later *call, to naming.Route, err error) {
+		if err != nil {
+			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
+			return
+		}
+		cr.callAs(f, later, to)
+	})
+	return true
+}
+
+// opening opens the toolbox of a tool that is wanted, and has the call go on with what is meant, in its turn. whole says
+// whose the tool is, as far as its name does.
+func (cr *caller) opening(c *call, b *shelf.Box, w, whole naming.Want, goOn func(*flight, *call, naming.Route, error)) {
 	f := cr.desk.ownAndNarrate(c, b.Servers()...)
 	if f == nil {
 		return
 	}
 	later := c.own()
-	whole := cr.shelf.Routes().Whole(w.Want)
 	wait, done := cr.desk.turns.take(naming.Want{Toolbox: whole.Toolbox, Server: whole.Server})
 	f.serve(func() {
 		defer done()
 		to, err := cr.open(f, b, w, whole)
 		wait()
-		if err != nil {
-			f.fail(err)
-			return
-		}
-		if to.Server.Asks(to.Name) {
+		if err == nil && to.Server.Asks(to.Name) {
 			done() // a person takes long
 		}
-		cr.use(f, later, w, to)
+		goOn(f, later, to, err)
 	})
 }
 
 // open opens the toolbox, or waits until it has opened, and gives the tool that is meant. It waits for no other server
 // than the one that is named; where none is, several might have the tool.
-func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to naming.Route, err error) {
+func (cr *caller) open(f *flight, b *shelf.Box, w, whole naming.Want) (to naming.Route, err error) {
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
 		names = append(names, whole.Server)
@@ -166,13 +195,10 @@ func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to 
 	} else if _, err := cr.shelf.Open(f.ctx, b, true, names...); err != nil {
 		return to, err
 	}
-	to, err = cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
+	to, err = cr.shelf.Routes().Meant(toolbox.Tools, w)
 	if errors.Is(err, naming.ErrUnknown) && b.AwaitInstall(f.ctx, whole.Server) {
 		cr.shelf.Refresh()
-		to, err = cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
-	}
-	if errors.Is(err, naming.ErrUnknown) {
-		err = missing(b, whole)
+		to, err = cr.shelf.Routes().Meant(toolbox.Tools, w)
 	}
 	return to, err
 }

@@ -194,7 +194,7 @@ func TestNoURIs(t *testing.T) {
 	p := places(naming.NewClaims(), "notes a%zz http:// x:y file:///a mailto:a@b http://h x:{+path} c:\\dir", "")
 	for _, uri := range []string{"notes", "a%zz", "http://"} {
 		alias, ok := p.Alias(one, uri)
-		if own, leads := naming.OwnURI(one, alias); !ok || alias != "workbench://box/one/"+uri || own != uri || !leads {
+		if own, leads := naming.OwnURI(naming.AddressOf(one), alias); !ok || alias != "workbench://box/one/"+uri || own != uri || !leads {
 			t.Errorf("%s is listed as %q, which is %q of the server", uri, alias, own)
 		}
 		if to, err := p.Find(uri, nil); err != nil || to != one {

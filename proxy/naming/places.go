@@ -36,8 +36,8 @@ func keepsScheme(uri string) bool {
 }
 
 // mark is the authority that says whose a uri of one of the sameSchemes is.
-func mark(srv *toolbox.Server) string {
-	sum := sha256.Sum256([]byte(srv.Toolbox + "\x00" + srv.Name))
+func mark(of Address) string {
+	sum := sha256.Sum256([]byte(of.Toolbox + "\x00" + of.Server))
 	return "wb-" + hex.EncodeToString(sum[:markBytes])
 }
 
@@ -59,20 +59,20 @@ func isMarked(uri string) bool {
 func PlaceURI(srv *toolbox.Server, uri string) string {
 	for _, scheme := range sameSchemes() {
 		if rest, ok := strings.CutPrefix(uri, scheme); ok {
-			return scheme + mark(srv) + "/" + rest
+			return scheme + mark(AddressOf(srv)) + "/" + rest
 		}
 	}
-	return AliasURI(srv, uri)
+	return AliasURI(AddressOf(srv), uri)
 }
 
 // OwnURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this
 // server's.
-func OwnURI(srv *toolbox.Server, uri string) (own string, ok bool) {
-	if own, ok := strings.CutPrefix(uri, AliasURI(srv, "")); ok {
+func OwnURI(of Address, uri string) (own string, ok bool) {
+	if own, ok := strings.CutPrefix(uri, AliasURI(of, "")); ok {
 		return own, true
 	}
 	for _, scheme := range sameSchemes() {
-		if rest, ok := strings.CutPrefix(uri, scheme+mark(srv)+"/"); ok {
+		if rest, ok := strings.CutPrefix(uri, scheme+mark(of)+"/"); ok {
 			return scheme + rest, true
 		}
 	}
@@ -80,8 +80,8 @@ func OwnURI(srv *toolbox.Server, uri string) (own string, ok bool) {
 }
 
 // AliasURI is a uri that says whose it is.
-func AliasURI(srv *toolbox.Server, uri string) string {
-	return AliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
+func AliasURI(of Address, uri string) string {
+	return AliasScheme + url.PathEscape(of.Toolbox) + "/" + url.PathEscape(of.Server) + "/" + uri
 }
 
 // Places say which server each uri leads to. They are made anew with the routes and never changed, but for what is
@@ -269,7 +269,7 @@ const maxTold = 8
 func errSeveral(found []*toolbox.Server) error {
 	var forms []string
 	for _, srv := range found[:min(len(found), maxTold)] {
-		forms = append(forms, AliasURI(srv, ""))
+		forms = append(forms, AliasURI(AddressOf(srv), ""))
 	}
 	return fmt.Errorf("several servers may have it; put %s in front to say which one", strings.Join(forms, " or "))
 }

@@ -118,6 +118,20 @@ func (n *Spaces) Exposes(name string) (of Address, ok bool) {
 	return of, longest > 0
 }
 
+// Whose returns the server that a full name is about which a client uses without saying a toolbox: an exposed name, or a
+// uri that says whose it is.
+func (n *Spaces) Whose(name string) (of Address, ok bool) {
+	if !IsAlias(name) {
+		return n.Exposes(name)
+	}
+	for _, of := range n.servers {
+		if _, ok := OwnURI(of, name); ok {
+			return of, true
+		}
+	}
+	return Address{}, false
+}
+
 // claimable reports whether an exposed name may be one that the server has chosen, and is not workbench's to give, nor
 // the full form of what another server has.
 func (n *Spaces) claimable(of Address, name string) bool {

@@ -160,7 +160,7 @@ func (r *Routes) FromApp(name string) (naming.Route, error) { return r.tools.Fro
 func (r *Routes) Locate(uri string, all []*toolbox.Server) (srv *toolbox.Server, own string, err error) {
 	if naming.IsAlias(uri) {
 		for _, srv := range all {
-			if own, ok := naming.OwnURI(srv, uri); ok {
+			if own, ok := naming.OwnURI(naming.AddressOf(srv), uri); ok {
 				return srv, own, nil
 			}
 		}

@@ -141,6 +141,23 @@ func (sh *Shelf) Box(name string) (*Box, error) {
 	return b, nil
 }
 
+// Named returns the server that a full name is about, and its toolbox, opened or not; nil for a name of another form, or
+// of what the client may not use.
+func (sh *Shelf) Named(name string) (*Box, *toolbox.Server) {
+	of, ok := sh.Routes().spaces.Whose(name)
+	if !ok {
+		return nil, nil
+	}
+	b, err := sh.Box(of.Toolbox)
+	if err != nil {
+		return nil, nil
+	}
+	if srv, ok := b.Server(of.Server); ok {
+		return b, srv
+	}
+	return nil, nil
+}
+
 // Absent returns the server of a toolbox whose exposed names begin as a name does and whose tools are not known because
 // it is not ready; nil if there is none.
 func (sh *Shelf) Absent(name string) *toolbox.Server {

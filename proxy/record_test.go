@@ -56,6 +56,7 @@ func TestCallsAreRecorded(t *testing.T) {
 		"answered": {`"tools/call","params":{"name":"dev__a__echo","arguments":{"x":1}}`, calls.Call{Toolbox: "dev", Server: "a", Tool: "echo", Outcome: calls.OK}},
 		"by the meta tool": {`"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"echo","arguments":{"x":1}}}`,
 			calls.Call{Toolbox: "dev", Server: "a", Tool: "echo", Outcome: calls.OK}},
+		"workbench's own": {`"tools/call","params":{"name":"workbench_status","arguments":{}}`, calls.Call{Tool: "workbench_status", Outcome: calls.OK}},
 		"the tool failed": {`"tools/call","params":{"name":"dev__a__iserror"}`, calls.Call{Toolbox: "dev", Server: "a", Tool: "iserror", Outcome: calls.ToolError, Error: "no such file"}},
 		"an error":        {`"tools/call","params":{"name":"dev__a__fail"}`, calls.Call{Toolbox: "dev", Server: "a", Tool: "fail", Outcome: calls.Error, Error: "it failed (code -32001)"}},
 		"unknown":         {`"tools/call","params":{"name":"dev__a__ecko"}`, calls.Call{Tool: "dev__a__ecko", Outcome: calls.Refused, Error: "*"}},

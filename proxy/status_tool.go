@@ -57,6 +57,7 @@ func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
 	if f == nil {
 		return
 	}
+	f.record.here(c)
 	said, answered := co.askIn(f, c)
 	if answered {
 		return

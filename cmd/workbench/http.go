@@ -29,6 +29,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/syserr"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/internal/trail"
@@ -167,7 +168,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
 	if terminal.Is(env.Err) {
-		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
+		fmt.Fprint(env.Err, entries(url, tokenFile != "", o.tokenFile))
 	}
 	defer beTold(env, opts.Logger, url, front, nil, follow)()
 	defer follow.Follow(record, env.Hosts, front, web)()
@@ -287,16 +288,19 @@ func (o *httpFlags) url(address net.Addr) string {
 	return "http://" + address.String() + "/mcp"
 }
 
-// entries are what clients need to connect, ready to be pasted.
-func entries(url string, withToken bool) string {
-	bearer, header := "", ""
+// entries are what clients need to connect, ready to be pasted. named is the file of the token, if --token-file names it.
+func entries(url string, withToken bool, named string) string {
+	bearer, header, printed := "", "", "workbench token"
+	if named != "" {
+		printed += " --token-file " + shellword.Word(named)
+	}
 	if withToken {
-		bearer = ` --header "Authorization: Bearer $(workbench token)"`
+		bearer = ` --header "Authorization: Bearer $(` + printed + `)"`
 		header = `, "headers": {"Authorization": "Bearer ${WORKBENCH_TOKEN}"}`
 	}
 	text := fmt.Sprintf("\nClaude Code:\n  claude mcp add --transport http workbench %s%s\nOther clients:\n  {\"mcpServers\": {\"workbench\": {\"type\": \"http\", \"url\": %q%s}}}\n", url, bearer, url, header)
 	if withToken {
-		text += "workbench token prints the token. Ctrl-C ends this.\n\n"
+		text += printed + " prints the token. Ctrl-C ends this.\n\n"
 	}
 	return text
 }

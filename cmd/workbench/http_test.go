@@ -451,3 +451,12 @@ func TestServeHTTPIssuer(t *testing.T) {
 		}
 	}
 }
+
+// What is to be pasted into clients has the token that they need, wherever it is kept.
+func TestEntriesNameTheFileOfTheToken(t *testing.T) {
+	for file, want := range map[string]string{"": `"Authorization: Bearer $(workbench token)"`, "/my tokens/one": `"Authorization: Bearer $(workbench token --token-file '/my tokens/one')"`} {
+		if got := entries("http://127.0.0.1:7777/mcp", true, file); !strings.Contains(got, want) {
+			t.Errorf("token in %q: got %s, want %s in it", file, got, want)
+		}
+	}
+}

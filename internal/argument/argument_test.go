@@ -2,6 +2,8 @@ package argument_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/argument"
@@ -60,6 +62,40 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Bounds are part of what a schema allows, and an enumeration is one however long it is.
+func TestCheckBounds(t *testing.T) {
+	var long []string
+	for i := range 30 {
+		long = append(long, fmt.Sprintf("%q", fmt.Sprint("v", i)))
+	}
+	of := argument.NewSchema([]byte(`{"properties":{"n":{"type":"integer","minimum":1,"maximum":9},"x":{"exclusiveMinimum":0,"exclusiveMaximum":1.5},
+		"s":{"type":"string","minLength":2,"maxLength":3},"l":{"type":"array","minItems":1,"maxItems":2,"items":{"enum":["a","b"]}},"e":{"enum":[` + strings.Join(long, ",") + `]}}}`))
+	for given, want := range map[string]string{
+		`{"n":1,"x":0.1,"s":"äöü","l":["a"],"e":"v29"}`: "",
+		`{"n":0}`:             "n: must be at least 1, got 0",
+		`{"n":10}`:            "n: must be at most 9, got 10",
+		`{"x":0}`:             "x: must be more than 0, got 0",
+		`{"x":1.5}`:           "x: must be less than 1.5, got 1.5",
+		`{"s":"ä"}`:           "s: must be at least 2 characters, got 1",
+		`{"s":"abcd"}`:        "s: must be at most 3 characters, got 4",
+		`{"l":[]}`:            "l: must be at least 1 items, got 0",
+		`{"l":["a","b","a"]}`: "l: must be at most 2 items, got 3",
+		`{"l":["c"]}`:         "l[0]: must be one of a, b, got c",
+		`{"e":"w"}`:           "e: must be one of v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16, v17, v18, v19, …, got w",
+	} {
+		got := ""
+		if err := of.Check([]byte(given)); err != nil {
+			got = err.Error()
+		}
+		if hint := strings.Index(got, " (did you mean"); hint >= 0 {
+			got = got[:hint]
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", given, got, want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	tests := []struct{ name, arguments, want string }{
 		{"right", `{"s":"x","n":7.0,"f":1,"level":3,"l":[]}`, ""},
@@ -68,6 +104,7 @@ func TestCheck(t *testing.T) {
 		{"not at all", `{"s":"x","zebra":1}`, "zebra is not known; there are: a.b, all, b, counts, either, f, five, in, l, level, many, maybe, n, o, s, size, words"},
 		{"another type", `{"s":1,"n":1.5,"l":{}}`, "l: must be array, got an object; n: must be integer, got a number; s: must be string, got an integer"},
 		{"no value of the enumeration", `{"s":"x","level":"hgh"}`, "level: must be one of low, high, 3, got hgh (did you mean high?)"},
+		{"another type in a list", `{"s":"x","l":[1,"x"]}`, "l[1]: must be integer, got a string"},
 		{"in an object", `{"s":"x","in":{"deep":{"n":"x"}}}`, "in.x is missing (string); in.deep.n: must be integer, got a string"},
 	}
 	for _, test := range tests {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/jsontype"
@@ -23,8 +25,8 @@ const (
 const leastGuess = 3
 
 // Check says what in arguments, a JSON object, is against the schema: parameters that are missing, that are not known,
-// that are of another type or no value of an enumeration. It looks as deep as the objects that the schema names go. nil
-// says that nothing was found. The error is a *FaultError.
+// that are of another type, no value of an enumeration, or outside bounds. It looks as deep as the objects and lists that
+// the schema names go. nil says that nothing was found. The error is a *FaultError.
 func (s Schema) Check(arguments []byte) error {
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.UseNumber()
@@ -82,7 +84,7 @@ func (c *checker) object(prefix string, schema any, value any, depth int) {
 func (c *checker) missing(prefix, name string, schema any) {
 	takes := join(jsontype.Of(c.schema.root, schema))
 	if values := c.values(schema); values != nil {
-		takes = "one of " + strings.Join(values, ", ")
+		takes = "one of " + listed(values)
 	}
 	if takes != "" {
 		takes = " (" + takes + ")"
@@ -140,21 +142,59 @@ func (c *checker) value(name string, schema any, value any, depth int) {
 			if near := nearest.Names(string(text), values, 1); near != nil {
 				hint = fmt.Sprintf(" (did you mean %s?)", near[0])
 			}
-			c.fault("%s: must be one of %s, got %s%s", shown(name), strings.Join(values, ", "), shown(string(text)), hint)
+			c.fault("%s: must be one of %s, got %s%s", shown(name), listed(values), shown(string(text)), hint)
+			return
 		}
 	}
-	if got == "object" {
+	c.bounds(name, c.schema.resolved(schema), value)
+	switch got {
+	case "object":
 		c.object(name+".", schema, value, depth)
+	case "array":
+		items, isSchema := c.schema.resolved(schema)["items"].(map[string]any)
+		for i, item := range value.([]any) {
+			if isSchema && depth > 0 {
+				c.value(fmt.Sprintf("%s[%d]", name, i), items, item, depth-1)
+			}
+		}
 	}
 }
+
+// bounds checks a value by how large it may be, or how long.
+func (c *checker) bounds(name string, in map[string]any, value any) {
+	var size float64
+	least, most, of := "minimum", "maximum", ""
+	switch v := value.(type) {
+	case json.Number:
+		size, _ = v.Float64()
+		if least, ok := in["exclusiveMinimum"].(float64); ok && size <= least {
+			c.fault("%s: must be more than %s, got %s", shown(name), number(least), v)
+		}
+		if most, ok := in["exclusiveMaximum"].(float64); ok && size >= most {
+			c.fault("%s: must be less than %s, got %s", shown(name), number(most), v)
+		}
+	case string:
+		size, least, most, of = float64(utf8.RuneCountInString(v)), "minLength", "maxLength", " characters"
+	case []any:
+		size, least, most, of = float64(len(v)), "minItems", "maxItems", " items"
+	default:
+		return
+	}
+	if bound, ok := in[least].(float64); ok && size < bound {
+		c.fault("%s: must be at least %s%s, got %s", shown(name), number(bound), of, number(size))
+	}
+	if bound, ok := in[most].(float64); ok && size > bound {
+		c.fault("%s: must be at most %s%s, got %s", shown(name), number(bound), of, number(size))
+	}
+}
+
+// number gives a number as it is read most easily.
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // values are those of the enumeration of a schema, nil if it has none that can be named.
 func (c *checker) values(schema any) []string {
 	in := c.schema.resolved(schema)
 	list, _ := in["enum"].([]any)
-	if len(list) == 0 || len(list) > maxValues {
-		return nil
-	}
 	var values []string
 	for _, one := range list {
 		text, isText := one.(string)
@@ -173,14 +213,20 @@ func (c *checker) values(schema any) []string {
 // shown is a word of a schema, or of the person, as it can be printed.
 func shown(name string) string { return foreign.NewName(name).String() }
 
+// listed gives words that are shown, the first of many.
+func listed(words []string) string {
+	if len(words) > maxValues {
+		words = append(words[:maxValues:maxValues], "…")
+	}
+	return strings.Join(words, ", ")
+}
+
 func shownAll(names []string) string {
-	if len(names) > maxValues {
-		names = append(names[:maxValues:maxValues], "…")
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = shown(name)
 	}
-	for i := range names {
-		names[i] = shown(names[i])
-	}
-	return strings.Join(names, ", ")
+	return listed(words)
 }
 
 func join(types []string) string { return shownAll(slices.Compact(slices.Clone(types))) }

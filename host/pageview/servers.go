@@ -20,13 +20,29 @@ type servers struct {
 	run    commands
 }
 
+// in gives the flag by which a command is about the configuration of the workbench that the query names, if that has
+// another one than the page: a name means another server there.
+func (s servers) in(ctx context.Context, a *asked) []string {
+	own := s.served.now()
+	if !s.others.local || a.PID == 0 || a.PID == own.PID {
+		return nil
+	}
+	for _, p := range s.others.others() {
+		w, err := p.Get(ctx)
+		if err == nil && w.PID == a.PID && w.Config != own.Config && w.Config != "" && w.Project == "" {
+			return []string{"--config=" + w.Config}
+		}
+	}
+	return nil
+}
+
 // able enables a server of the configuration, or disables it.
 func (s servers) able(ctx context.Context, _ *page.Query, a *asked) (any, error) {
 	command := "disable"
 	if a.Enabled {
 		command = "enable"
 	}
-	return nil, s.run(ctx, io.Discard, about([]string{command}, a.Toolbox+"/"+a.Server)...)
+	return nil, s.run(ctx, io.Discard, about(append(s.in(ctx, a), command), a.Toolbox+"/"+a.Server)...)
 }
 
 // login logs in to a remote server: the viewer is told the address to open, and waits until that was done.
@@ -38,7 +54,7 @@ func (s servers) login(ctx context.Context, q *page.Query, a *asked) (any, error
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := s.run(ctx, in, about([]string{"login"}, a.Toolbox+"/"+a.Server)...)
+		err := s.run(ctx, in, about(append(s.in(ctx, a), "login"), a.Toolbox+"/"+a.Server)...)
 		_ = in.Close()
 		ended <- err
 	}()

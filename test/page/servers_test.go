@@ -75,3 +75,27 @@ func TestAServerIsDisabledAndEnabled(t *testing.T) {
 	tb.show("servers")
 	tb.sees(".warnline", "toolboxs")
 }
+
+// A button beside a server is about the configuration of its workbench: a server of the same name in that of the page
+// stays as it is.
+func TestAServerOfAnotherConfigurationIsDisabledThere(t *testing.T) {
+	text := configOf(map[string]any{"one": server("tools=echo"), "two": server("tools=pid")})
+	w := newWorld(t, text)
+	page := w.config
+	w.config = w.path("team.json")
+	w.write(text)
+	w.client()
+	team := w.config
+	w.config = page
+	tb := w.visit(w.ui())
+	tb.sees(`tr[data-server="box/one"]`, "ready")
+	tb.press("Disable box/one")
+	tb.sees(`tr[data-server="box/one"]`, "disabled")
+	for path, want := range map[string]bool{team: true, page: false} {
+		if got, err := os.ReadFile(path); err != nil || strings.Contains(string(got), `"disabled"`) != want {
+			t.Errorf("%s, %v: disabled is in it: %v, want %v:\n%s", path, err, !want, want, got)
+		}
+	}
+	tb.press("Enable box/one")
+	tb.sees(`tr[data-server="box/one"]`, "ready")
+}

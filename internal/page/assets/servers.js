@@ -91,7 +91,7 @@ function buttons({ w, box, s }, me, load) {
   const list = [];
   const name = box.name + "/" + s.name;
   if (me.admin && s.state === "needs-login") {
-    list.push(button("Log in", () => login(box.name, s.name), { class: "main", "aria-label": "Log in to " + name }));
+    list.push(button("Log in", () => login(box.name, s.name, w.pid), { class: "main", "aria-label": "Log in to " + name }));
   }
   if (["backoff", "circuit-open", "needs-login"].includes(s.state)) {
     list.push(button("Retry now", async () => {
@@ -106,23 +106,24 @@ function buttons({ w, box, s }, me, load) {
     }, { "aria-label": "Restart " + name, title: s.in_flight > 0 ? "The calls that it has are lost" : undefined }));
   }
   if (me.admin && s.state === "disabled") {
-    list.push(button("Enable", () => able(box.name, s.name, true, load), { "aria-label": "Enable " + name }));
+    list.push(button("Enable", () => able(box.name, s.name, true, load, w.pid), { "aria-label": "Enable " + name }));
   } else if (me.admin) {
-    list.push(button("Disable", () => able(box.name, s.name, false, load), { "aria-label": "Disable " + name }));
+    list.push(button("Disable", () => able(box.name, s.name, false, load, w.pid), { "aria-label": "Disable " + name }));
   }
   return list;
 }
 
-async function able(toolbox, server, enabled, load) {
-  await ask("able", { toolbox, server, enabled });
+// A server of a workbench, by its pid, is meant as the configuration of that workbench has it.
+async function able(toolbox, server, enabled, load, pid) {
+  await ask("able", { toolbox, server, enabled, pid });
   toast(`${toolbox}/${server}: ${enabled ? "enabled" : "disabled"}`);
   await load();
 }
 
-async function login(toolbox, server) {
+async function login(toolbox, server, pid) {
   let said;
   try {
-    await ask("login", { toolbox, server }, {
+    await ask("login", { toolbox, server, pid }, {
       note({ address }) {
         if (!/^https?:\/\//.test(address)) return;
         said = toast(`Log in to ${toolbox}/${server}`, { link: h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, "Open the login page") });

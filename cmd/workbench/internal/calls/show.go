@@ -65,7 +65,7 @@ another one there. Only this command ever repeats a recorded call.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.Err, "workbench: %s\n", foreign.Block(shellword.Line(again...)))
+			fmt.Fprintf(env.Err, "workbench: %s\n", foreign.Block(env.Advice(shellword.Line(again...))))
 			return call.RunE(cmd, again[2:])
 		},
 	}

@@ -180,7 +180,7 @@ func (c checking) print(env *opening.Environment, x *examined, cfg *config.Confi
 		fmt.Fprintln(out, "no configuration may be used; the built-in one is used")
 	case cfg.Path == "":
 		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", cli.Shown(strings.Join(from.Places.Searched, ", ")))
-		fmt.Fprintln(out, "workbench import copies the servers of your clients, workbench add adds one")
+		fmt.Fprintln(out, env.Advice("workbench import copies the servers of your clients, workbench add adds one"))
 	default:
 		fmt.Fprintf(out, "%s\n", cli.Shown(cfg.Path))
 	}
@@ -262,7 +262,7 @@ func (c checking) sum(env *opening.Environment, x *examined, cfg *config.Config)
 		fmt.Fprintf(env.Out, "%s, %s\n", terminal.Count(faults, "fault"), terminal.Count(warnings, "warning"))
 	}
 	if fixable > 0 && !c.fix {
-		fmt.Fprintf(env.Out, "workbench doctor --fix fixes %d of them\n", fixable)
+		fmt.Fprintln(env.Out, env.Advice(fmt.Sprintf("workbench doctor --fix fixes %d of them", fixable)))
 	}
 }
 
@@ -286,7 +286,7 @@ func (x *examined) tell(env *opening.Environment, indent, toolbox, server, clien
 		}
 		fmt.Fprintf(env.Out, "%s%s: %s\n", indent, env.Paint(env.Out).State(level), foreign.NewLines(f.Message))
 		if f.Remedy != "" && !f.Fixed {
-			fmt.Fprintf(env.Out, "%s  remedy: %s\n", indent, foreign.NewLines(f.Remedy))
+			fmt.Fprintf(env.Out, "%s  remedy: %s\n", indent, foreign.NewLines(env.Advice(f.Remedy)))
 		}
 	}
 }

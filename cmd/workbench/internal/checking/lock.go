@@ -245,7 +245,7 @@ func (l *locking) compare(ctx context.Context, env *opening.Environment, names [
 	files, differ, doubts := make(lockFiles), 0, 0
 	doubt := func(id lock.ID, err error) {
 		doubts++
-		fmt.Fprintf(env.Out, "%s cannot be compared: %v\n", id, err)
+		fmt.Fprintf(env.Out, "%s cannot be compared: %s\n", id, env.Advice(err.Error()))
 	}
 	for _, s := range all {
 		file, err := files.file(s.path)

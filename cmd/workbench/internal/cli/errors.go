@@ -73,9 +73,9 @@ func (e *Environment) Report(err error) int {
 	if e.unread(err) {
 		return ExitFault // who stopped reading, as head does, wants no more
 	}
-	text := fmt.Sprintf("workbench: error: %v", err)
+	text := "workbench: error: " + e.Advice(err.Error())
 	var ended lifetime.SignalError
-	hint := HintOf(err)
+	hint := e.Advice(HintOf(err))
 	switch {
 	case errors.As(err, &ended):
 		text = fmt.Sprintf("workbench: %v", ended)

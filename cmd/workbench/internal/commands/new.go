@@ -107,7 +107,7 @@ func newCommands(ctx context.Context, env *opening.Environment, dir, from string
 		fmt.Fprintln(env.Out, cli.Shown(path))
 	}
 	word := cli.Shown(shellword.Word(dir))
-	fmt.Fprintf(env.Out, "Next: workbench commands check %s, and workbench commands chat %s\n", word, word)
+	fmt.Fprintln(env.Out, env.Advice(fmt.Sprintf("Next: workbench commands check %s, and workbench commands chat %s", word, word)))
 	return nil
 }
 

@@ -2,6 +2,7 @@ package running
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -96,6 +97,19 @@ func elsewhere(env *cli.Environment, of *status.Workbench) (why, hint string, er
 	return "its workbench uses another configuration", "add --config " + shellword.Word(of.Config), nil
 }
 
+// Named is the configuration of a workbench, for a command about its servers; "" where a command has the same without it,
+// or where no flag names it.
+func Named(env *cli.Environment, of *status.Workbench) string {
+	if of.Config == "" || of.Project != "" {
+		return ""
+	}
+	here, err := cli.FindSources(env)
+	if env.ConfigPath == "" && err == nil && isSameFile(of.Config, cmp.Or(here.Places.Named, here.Places.User)) {
+		return ""
+	}
+	return of.Config
+}
+
 // isSameFile reports whether two paths name one file, or both none.
 func isSameFile(a, b string) bool {
 	if a == b {
@@ -157,9 +171,9 @@ func Text(env *cli.Environment, of *status.Workbench, c *calls.Call) string {
 	hint := cli.HintOf(err)
 	switch {
 	case err == nil:
-		fmt.Fprintf(&b, "  repeat     %s\n", foreign.Block(shellword.Line(again...)))
+		fmt.Fprintf(&b, "  repeat     %s\n", foreign.Block(env.Advice(shellword.Line(again...))))
 	case hint != "" && c.Server != "" && c.Method == "tools/call":
-		fmt.Fprintf(&b, "  repeat     %s: %s\n", strings.TrimPrefix(err.Error(), "call "+c.ID+" "), hint)
+		fmt.Fprintf(&b, "  repeat     %s: %s\n", strings.TrimPrefix(err.Error(), "call "+c.ID+" "), env.Advice(hint))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -121,8 +122,8 @@ func Columns() []string {
 }
 
 // Explain says of a server that needs attention what is wrong and what to do, and of any what is odd, in lines of a
-// width.
-func (g *Group) Explain(width int, paint terminal.Paint) string {
+// width. config is the configuration of its workbench, if commands have to name it.
+func (g *Group) Explain(width int, paint terminal.Paint, config string) string {
 	s := &g.Worst
 	if s.Advice == "" && len(s.Notes) == 0 && g.refused == 0 && g.dropped == 0 {
 		return "" // it is ready, or has nothing to do
@@ -133,7 +134,13 @@ func (g *Group) Explain(width int, paint terminal.Paint) string {
 		fmt.Fprintf(&b, ", tried again in %s", time.Until(*s.Next).Round(time.Second))
 	}
 	b.WriteString("\n")
-	say := func(text string) { b.WriteString(terminal.Wrap(text, "  ", width)) }
+	with := func(text string) string {
+		if config == "" {
+			return text
+		}
+		return cli.With(text, config)
+	}
+	say := func(text string) { b.WriteString(terminal.Wrap(with(text), "  ", width)) }
 	if s.Cause != "" {
 		say(g.Cause())
 	}
@@ -147,7 +154,7 @@ func (g *Group) Explain(width int, paint terminal.Paint) string {
 		say(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped))
 	}
 	if s.Advice != "" {
-		b.WriteString("  ->" + strings.TrimPrefix(terminal.Wrap(s.Advice, "     ", width), "    "))
+		b.WriteString("  ->" + strings.TrimPrefix(terminal.Wrap(with(s.Advice), "     ", width), "    "))
 	}
 	return b.String()
 }

@@ -23,7 +23,7 @@ func picture(e *cli.Environment, all []status.Workbench) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.workbench(&all[i])
+		b.workbench(&all[i], running.Named(e, &all[i]))
 	}
 	return b.String()
 }
@@ -43,7 +43,7 @@ func (b *drawing) text() int {
 	return min(max(b.width, terminal.LeastText), pictureWidth)
 }
 
-func (b *drawing) workbench(w *status.Workbench) {
+func (b *drawing) workbench(w *status.Workbench, config string) {
 	facts := []string{where(w), "up " + running.Age(w.Since)}
 	if w.RSS > 0 {
 		facts = append(facts, fmt.Sprintf("%.1f MB", float64(w.RSS)/1e6))
@@ -76,7 +76,7 @@ func (b *drawing) workbench(w *status.Workbench) {
 	}
 	b.indented(t.Draw(max(b.width-2, 0), b.paint))
 	for _, g := range rows {
-		if text := g.Explain(b.text()-2, b.paint); text != "" {
+		if text := g.Explain(b.text()-2, b.paint, config); text != "" {
 			b.indented("\n" + text)
 		}
 	}

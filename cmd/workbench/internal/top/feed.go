@@ -19,8 +19,9 @@ import (
 type (
 	// stands says where a workbench stands.
 	stands struct {
-		pid  string
-		says status.Workbench
+		pid    string
+		says   status.Workbench
+		config string // that commands about it have to name
 	}
 	// gone says that a workbench has ended.
 	gone struct{ pid string }
@@ -50,7 +51,7 @@ func feed(ctx context.Context, env *cli.Environment, tell func(tea.Msg)) (stop f
 		var more sync.WaitGroup
 		more.Go(func() { _ = news.Gather(ctx, p) })
 		more.Go(func() { feedWaiting(ctx, p, tell) })
-		err := p.Watch(ctx, func(w status.Workbench) { tell(stands{running.PID(p), w}) })
+		err := p.Watch(ctx, func(w status.Workbench) { tell(stands{running.PID(p), w, running.Named(env, &w)}) })
 		cancel()
 		more.Wait()
 		tell(gone{running.PID(p)})

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/status"
 )
 
 // model is what is on the terminal. Its methods are called by one goroutine.
@@ -30,7 +29,7 @@ type model struct {
 }
 
 func newModel(paint terminal.Paint, command func(args ...string) *output, look func(tab string) tea.Msg) *model {
-	tabs := []tab{&servers{paint: paint, workbenches: make(map[string]status.Workbench)}, new(record), &costs{live: make(map[string]serverCosts)}, &waiting{of: make(map[string][]approval.Call)},
+	tabs := []tab{&servers{paint: paint, workbenches: make(map[string]stands)}, new(record), &costs{live: make(map[string]serverCosts)}, &waiting{of: make(map[string][]approval.Call)},
 		new(tools), new(kept), new(settings)}
 	return &model{paint: paint, command: command, look: look, tabs: tabs, lists: make([]list, len(tabs)), width: terminal.PlainText, height: 24}
 }

@@ -87,7 +87,7 @@ func world() []tea.Msg {
 	}
 	read := kept{rows: []keptRow{{"run", "r-1", evil, evil, now, []string{"runs", "show", "--", "r-1"}}}}
 	set := settings{rows: []settingsRow{{"fault" + evil, evil, evil}, {"line 1", "\t" + evil, "c.json:1"}}, faults: 1}
-	return []tea.Msg{costs{boxes: []boxCosts{{name: "dev", description: evil, servers: []serverCosts{{"git", 1, 50}}}}}, stands{"10", one}, stands{"11", two}, ended{made, 7}, waits{"10", waiting}, offered, read, set}
+	return []tea.Msg{costs{boxes: []boxCosts{{name: "dev", description: evil, servers: []serverCosts{{"git", 1, 50}}}}}, stands{pid: "10", says: one}, stands{pid: "11", says: two}, ended{made, 7}, waits{"10", waiting}, offered, read, set}
 }
 
 // What is shown fits the terminal, whatever its size, and has no character of others that steers it.

@@ -15,21 +15,22 @@ import (
 // servers are those of all workbenches.
 type servers struct {
 	paint       terminal.Paint
-	workbenches map[string]status.Workbench // by the number of the process
+	workbenches map[string]stands // by the number of the process
 	rows        []serverRow
 	urgent      int // rows of servers that need attention
 }
 
 type serverRow struct {
 	*running.Group
-	pid string
-	of  *status.Workbench
+	pid    string
+	of     *status.Workbench
+	config string
 }
 
 func (s *servers) heard(what any) {
 	switch what := what.(type) {
 	case stands:
-		s.workbenches[what.pid] = what.says
+		s.workbenches[what.pid] = what
 	case gone:
 		delete(s.workbenches, what.pid)
 	default:
@@ -37,14 +38,14 @@ func (s *servers) heard(what any) {
 	}
 	s.rows, s.urgent = nil, 0
 	for _, pid := range slices.SortedFunc(maps.Keys(s.workbenches), func(a, b string) int {
-		return cmp.Or(s.workbenches[a].Since.Compare(s.workbenches[b].Since), strings.Compare(a, b))
+		return cmp.Or(s.workbenches[a].says.Since.Compare(s.workbenches[b].says.Since), strings.Compare(a, b))
 	}) {
 		w := s.workbenches[pid]
-		for _, g := range running.Groups(&w) {
+		for _, g := range running.Groups(&w.says) {
 			if g.Worst.Advice != "" {
 				s.urgent++
 			}
-			s.rows = append(s.rows, serverRow{g, pid, &w})
+			s.rows = append(s.rows, serverRow{g, pid, &w.says, w.config})
 		}
 	}
 	slices.SortStableFunc(s.rows, func(a, b serverRow) int { return a.Compare(b.Group) })
@@ -63,7 +64,7 @@ func (s *servers) about(row, width int) string {
 	if r.of.ConfigProblem != "" {
 		text += terminal.Wrap("its configuration has a fault, and the one before goes on: "+r.of.ConfigProblem, "  ", width)
 	}
-	return r.Explain(width, s.paint) + text
+	return r.Explain(width, s.paint, r.config) + text
 }
 
 func (s *servers) none() string {
@@ -77,11 +78,21 @@ func (s *servers) keys() []key {
 	named := func(words ...string) func(int) []string {
 		return func(row int) []string { return append(slices.Clone(words), s.rows[row].Name()) }
 	}
+	// A name means the server of a workbench in the configuration of that workbench.
+	configured := func(word string) func(int) []string {
+		return func(row int) []string {
+			r := s.rows[row]
+			if r.config == "" {
+				return []string{word, r.Name()}
+			}
+			return []string{"--config", r.config, word, r.Name()}
+		}
+	}
 	return []key{
 		{key: "enter", does: "its log", command: named("logs", "--follow")},
 		{key: "r", does: "restart", command: func(row int) []string { return []string{"restart", "--workbench", s.rows[row].pid, s.rows[row].Name()} }},
-		{key: "l", does: "log in", command: named("login")},
-		{key: "e", does: "enable", command: named("enable")},
-		{key: "d", does: "disable", command: named("disable")},
+		{key: "l", does: "log in", command: configured("login")},
+		{key: "e", does: "enable", command: configured("enable")},
+		{key: "d", does: "disable", command: configured("disable")},
 	}
 }

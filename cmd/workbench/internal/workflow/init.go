@@ -85,7 +85,7 @@ func initWorkflow(env *opening.Environment, name string, asYAML bool) error {
 	if filepath.Dir(file) != "workflows" {
 		follow = shellword.Word(file)
 	}
-	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, shellword.Word(file), follow)
+	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  %s\nfollow it: %s\n", file, env.Advice("workbench workflow validate "+shellword.Word(file)), env.Advice("workbench workflow walk "+follow))
 	return nil
 }
 

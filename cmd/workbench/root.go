@@ -77,6 +77,7 @@ func runCommand(ctx context.Context, e *opening.Environment, args []string) erro
 	defer func() { e.Hosts.Close() }()
 	root := rootCommand(e)
 	refuseUnknownHelp(root)
+	refuseUnknownShells(root)
 	root.SetArgs(args)
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
@@ -94,6 +95,16 @@ func refuseUnknownHelp(root *cobra.Command) {
 			return err
 		}
 		return cli.NoArgs(found, rest)
+	}
+}
+
+// refuseUnknownShells has completion for a shell that is not there be a wrong use, and no script.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, cmd := range append(completion.Commands(), completion) {
+		cmd.Args = cli.NoArgs
 	}
 }
 
@@ -126,7 +137,7 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		return cli.Usage(cli.Hint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())))
 	})
 	f := root.PersistentFlags()
-	f.StringVar(&env.ConfigPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, else $XDG_CONFIG_HOME/workbench/workbench-config.json and the project's own workbench-config.json, once it is trusted)")
+	f.Var((*cli.Named)(&env.ConfigPath), "config", "configuration `file` (default: $WORKBENCH_CONFIG, else $XDG_CONFIG_HOME/workbench/workbench-config.json and the project's own workbench-config.json, once it is trusted)")
 	f.StringVar(&env.LogLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
 	cli.OfferFlag(root, "log-level", cli.Fixed("debug", "info", "warn", "error", "off"))
 	f.StringVar(&env.LogFile, "log-file", "", "log to this `file` instead of standard error")

@@ -59,7 +59,7 @@ create makes.`,
 			return over.Serve(cmd, env, direct)
 		},
 	}
-	cmd.Flags().StringVar(&direct, "toolbox", "", "serve the tools of this one `toolbox` directly, under their own names")
+	cmd.Flags().Var((*cli.Named)(&direct), "toolbox", "serve the tools of this one `toolbox` directly, under their own names")
 	over.add(cmd.Flags())
 	return cmd
 }

@@ -53,7 +53,7 @@ because a client starts workbench in another folder. Variables are written '${NA
 		return cli.Usage(cli.Hint(err, "write the command of a server, with its flags, after --: workbench add NAME -- COMMAND"))
 	})
 	f := cmd.Flags()
-	f.StringVar(&a.toolbox, "toolbox", "", "the `toolbox` it goes into, which is made if there is none (default: one for its kind)")
+	f.Var((*cli.Named)(&a.toolbox), "toolbox", "the `toolbox` it goes into, which is made if there is none (default: one for its kind)")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.StringVar(&a.description, "description", "", "what a new toolbox is for; the model chooses by it")
 	f.StringArrayVarP(&a.env, "env", "e", nil, "a variable of the program, as `NAME=VALUE`; may be given more than once")
@@ -61,7 +61,9 @@ because a client starts workbench in another folder. Variables are written '${NA
 	f.StringSliceVar(&a.inherit, "inherit", nil, "a `variable` that the program gets from workbench's environment; may be given more than once")
 	f.StringVar(&a.cwd, "cwd", "", "the `folder` that the program runs in")
 	f.StringVar(&a.transport, "transport", "", "the transport of a URL: http (the default) or sse")
+	cli.OfferFlag(cmd, "transport", cli.Fixed("http", "sse"))
 	a.published.flags(f)
+	cli.OfferFlag(cmd, "as", cli.Fixed("npm", "pypi", "oci", "nuget", "mcpb", "remote"))
 	f.BoolVar(&a.replace, "replace", false, "replace the server of that name")
 	return cmd
 }
@@ -71,6 +73,9 @@ func add(ctx context.Context, env *cli.Environment, a adding, args []string, das
 		return a.publish(ctx, env, args)
 	}
 	name, server, err := a.server(env, args, dash)
+	if err == nil {
+		err = a.published.unused()
+	}
 	if err != nil {
 		return err
 	}
@@ -183,6 +188,6 @@ func (a adding) enter(ctx context.Context, env *cli.Environment, name string, s 
 		return err
 	}
 	fmt.Fprintf(env.Out, "%s/%s: %s\nwritten to %s\n", box.Name, name, s.Summary(), path)
-	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo undoes this.\n", shellword.Word(box.Name))
+	fmt.Fprintln(env.Err, env.Advice(fmt.Sprintf("workbench tools %s lists its tools; workbench undo undoes this.", shellword.Word(box.Name))))
 	return nil
 }

@@ -39,6 +39,20 @@ func (p *publishing) flags(f *pflag.FlagSet) {
 	f.BoolVar(&p.yes, "yes", false, "do not ask before a published server is added")
 }
 
+// unused refuses the flags that are about published servers, of one that is none.
+func (p *publishing) unused() error {
+	flag := ""
+	switch {
+	case len(p.set) > 0:
+		flag = "--set"
+	case p.as != "":
+		flag = "--as"
+	default:
+		return nil
+	}
+	return cli.Usage(cli.Hint(fmt.Errorf("%s is for a server of the registry, or a bundle", flag), "leave it out, or name the server as registry:SERVER"))
+}
+
 const registryPrefix = "registry:"
 
 func isPublished(args []string, dash int) bool {

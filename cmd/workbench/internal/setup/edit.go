@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/versions"
 )
@@ -80,7 +81,7 @@ func editFile(ctx context.Context, e *cli.Environment, change func(*editing) err
 		return err
 	}
 	if n := len(ed.faults(ed.data)); n > 0 {
-		fmt.Fprintf(e.Err, "%s has %s of its own; workbench check shows what is wrong.\n", path, terminal.Count(n, "fault"))
+		fmt.Fprintf(e.Err, "%s has %s of its own; %s.\n", path, terminal.Count(n, "fault"), e.Advice("workbench check shows what is wrong"))
 	}
 	return nil
 }
@@ -262,6 +263,9 @@ func (ed *editing) box(name string, kind clients.Kind, description string) clien
 	}
 	if description != "" {
 		kind.Description = description
+		if ed.root.Get("toolboxes").Get(kind.Name) != nil {
+			ed.env.Warn(fmt.Sprintf("--description is for a new toolbox: %s keeps its own", foreign.NewName(kind.Name)))
+		}
 	}
 	return kind
 }

@@ -56,7 +56,7 @@ file and line. The same server in several files is copied once.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
-	f.StringVar(&i.toolbox, "toolbox", "", "put all servers into this `toolbox` (default: one for each kind of server)")
+	f.Var((*cli.Named)(&i.toolbox), "toolbox", "put all servers into this `toolbox` (default: one for each kind of server)")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.BoolVar(&i.byClient, "by-client", false, "make a toolbox of each client's servers")
 	f.BoolVar(&i.project, "project", false, "read the files of this project as well")
@@ -400,7 +400,7 @@ func (g *gathered) told(found []clients.Found) []clients.Note {
 
 func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found, path string) error {
 	if len(g.files) == 0 {
-		fmt.Fprintln(env.Out, "no files of clients were found; workbench import FILE reads one, workbench add adds a server")
+		fmt.Fprintln(env.Out, env.Advice("no files of clients were found; workbench import FILE reads one, workbench add adds a server"))
 		return nil
 	}
 	if len(found) > 0 {
@@ -433,7 +433,7 @@ func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found
 	}
 	fmt.Fprintf(env.Out, "%s of %s in %s, %s %s\n", terminal.Count(len(found), "server"), entriesOf(len(g.entries)), terminal.Count(len(g.files), "file"), verb, path)
 	if !i.dryRun {
-		fmt.Fprintln(env.Err, "workbench check checks them, workbench connect adds workbench to your clients, workbench undo undoes this.")
+		fmt.Fprintln(env.Err, env.Advice("workbench check checks them, workbench connect adds workbench to your clients, workbench undo undoes this."))
 	}
 	return nil
 }

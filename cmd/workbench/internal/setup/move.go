@@ -42,8 +42,8 @@ then removed. NAME is the name of a server, or TOOLBOX/NAME.`,
 				if ed.root.Get("toolboxes").Get(args[1]).Get("mcpServers").Get(name) != nil {
 					return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first")
 				}
+				to := ed.box(args[1], clients.Kind{}, description)
 				if ed.root.Get("toolboxes").Get(args[1]) == nil {
-					to := ed.box(args[1], clients.Kind{}, description)
 					text := document.Node{Kind: document.Text, Value: to.Description}
 					if err := ed.set(text.AppendJSON(nil), "toolboxes", args[1], "description"); err != nil {
 						return err

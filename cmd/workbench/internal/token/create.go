@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ toolboxes. --admin lets it act for other users and read /metrics.`,
   workbench token create ci --toolbox dev --toolbox docs --expires 30d`,
 		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t := tokens.Token{Name: args[0], Principal: user, Toolboxes: toolboxes, Admin: admin}
+			t := tokens.Token{Name: args[0], Principal: user, Toolboxes: unique(toolboxes), Admin: admin}
 			if user == "" {
 				t.Principal = t.Name
 			}
@@ -82,6 +83,16 @@ toolboxes. --admin lets it act for other users and read /metrics.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")
 	f.StringVar(&expires, "expires", "90d", "how long it is valid: a `time` such as 12h or 30d, or never")
 	return cmd
+}
+
+// unique leaves of each name the first.
+func unique(names []string) (all []string) {
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // checkToken refuses what a token should not be made with.

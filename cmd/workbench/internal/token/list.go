@@ -3,6 +3,7 @@ package token
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +115,7 @@ calls are finished.`,
 				return err
 			}
 			f := tokens.Open(path)
+			args = slices.Compact(slices.Sorted(slices.Values(args)))
 			err = f.Revoke(cmd.Context(), args...)
 			if errors.Is(err, tokens.ErrNotFound) {
 				return cli.Hint(err, tokenHint(f, args))

@@ -42,10 +42,11 @@ each server as it was last seen, and "workbench index" starts each one once.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.toolbox, "toolbox", "", "search only this `toolbox`")
+	f.Var((*cli.Named)(&s.toolbox), "toolbox", "search only this `toolbox`")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.StringVar(&s.detail, "detail", string(find.Signatures), "what to show of the best tools: names, signatures or schemas")
-	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes")
+	cli.OfferFlag(cmd, "detail", cli.Fixed(string(find.Names), string(find.Signatures), string(find.Schemas)))
+	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes; 0 for no limit")
 	f.IntVar(&s.limit, "limit", 0, "the largest number of `tools` to name; 0 for as many as fit")
 	f.BoolVar(&s.explain, "explain", false, "show by which words each tool was found")
 	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
@@ -81,12 +82,18 @@ func (s searching) run(ctx context.Context, env *opening.Environment) error {
 	if err != nil {
 		return err
 	}
-	answer := index.Answer(s.query, find.Options{Detail: find.Detail(s.detail), Budget: s.budget, Limit: s.limit, Votes: votes, State: func(i int) string {
+	opts := find.Options{Detail: find.Detail(s.detail), Budget: s.budget, Limit: s.limit, Votes: votes, State: func(i int) string {
 		if st := servers[i].Status(); st.State != toolbox.Stopped || st.Seen.IsZero() {
 			return string(st.State)
 		}
 		return "seen " + servers[i].Status().LastSeen()
-	}})
+	}}
+	answer := index.Answer(s.query, opts)
+	if answer.Text == "" && s.budget > 0 {
+		if opts.Budget = 0; index.Answer(s.query, opts).Text != "" {
+			return cli.Usage(cli.Hint(fmt.Errorf("--budget: %d is too little to name what fits", s.budget), fmt.Sprintf("leave it out for %d, or give 0 for all that fits", find.DefaultBudget)))
+		}
+	}
 	switch {
 	case s.asJSON:
 		return s.printJSON(env, servers, answer)

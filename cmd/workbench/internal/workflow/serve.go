@@ -32,7 +32,7 @@ methods are the tools, and ends after shutdown.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveWorkflows(cmd.Context(), env, toolbox, bare) },
 	}
 	cmd.Flags().BoolVar(&bare, "bare", false, "speak the bare JSON-RPC of the workflow API instead of MCP")
-	cmd.Flags().StringVar(&toolbox, "toolbox", "", "use only the directories of this `toolbox` (default: those of all)")
+	cmd.Flags().Var((*cli.Named)(&toolbox), "toolbox", "use only the directories of this `toolbox` (default: those of all)")
 	return cmd
 }
 

@@ -81,3 +81,16 @@ func (fs Faults) DidYouMean(name string, candidates []string) string {
 	}
 	return "; did you mean " + strconv.Quote(near[0]) + "?"
 }
+
+// Lines gives the faults of a file, one a line, each with the name of the file.
+func Lines(file string, faults []Fault) string {
+	lines := make([]string, len(faults))
+	for i, f := range faults {
+		sep := ": "
+		if f.Line > 0 {
+			sep = ":"
+		}
+		lines[i] = file + sep + f.String()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -91,6 +91,10 @@ func (c *Schema) report(e *jsonschema.ValidationError, doc *Node, fs *Faults) {
 		if meant := MeantValue(k); meant != "" {
 			hint = fmt.Sprintf("; did you mean %q?", meant)
 		}
+	case *kind.Type:
+		if slices.Equal(k.Want, []string{"string"}) && (at.Kind == Number || at.Kind == Boolean) {
+			hint = "; put quotes around it"
+		}
 	}
 	fs.Add(at, path, "%s, got %s%s", must, got, hint)
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,15 +22,15 @@ type yamlReader struct {
 
 // readYAML parses data. YAML that cannot be read is one fault, and then there is no node.
 func readYAML(data []byte, fs *Faults) *Node {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
+	lines := &lineReader{rest: data}
+	dec := yaml.NewDecoder(lines)
 	var document yaml.Node
 	if err := dec.Decode(&document); err != nil {
 		if errors.Is(err, io.EOF) {
 			fs.Add(&Node{Line: 1, Column: 1}, "", "the file is empty")
 			return nil
 		}
-		line, reason := yamlError(err)
-		fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
+		addYAMLError(fs, data, lines.read, err)
 		return nil
 	}
 	var second yaml.Node
@@ -38,8 +39,7 @@ func readYAML(data []byte, fs *Faults) *Node {
 		fs.Add(&Node{Line: second.Line, Column: second.Column}, "", "the file holds more than one YAML document")
 		return nil
 	case !errors.Is(err, io.EOF):
-		line, reason := yamlError(err)
-		fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
+		addYAMLError(fs, data, lines.read, err)
 		return nil
 	}
 	r := &yamlReader{faults: fs, open: map[*yaml.Node]bool{}}
@@ -51,20 +51,106 @@ func readYAML(data []byte, fs *Faults) *Node {
 	return n
 }
 
-// yamlError takes the line out of the text of a YAML error, the only place where the library tells it.
+// A lineReader reads one line at a time, so that it is known how far a decoder has come.
+type lineReader struct {
+	rest []byte
+	read int // lines, also in part
+	half bool
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		return 0, io.EOF
+	}
+	if !r.half {
+		r.read++
+	}
+	n := len(r.rest)
+	if end := bytes.IndexByte(r.rest, '\n'); end >= 0 {
+		n = end + 1
+	}
+	n = copy(p, r.rest[:n])
+	r.half = r.rest[n-1] != '\n'
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// addYAMLError adds the fault of a text that is not YAML. read is how many lines the decoder has read.
+func addYAMLError(fs *Faults, data []byte, read int, err error) {
+	line, reason := yamlError(err)
+	// The library says where the collection begins in which there is a mistake, or nothing.
+	if line == 0 || strings.HasPrefix(reason, "did not find expected") {
+		line = cmp.Or(firstUnsound(data, read), line, 1)
+	}
+	for _, a := range yamlAdvice {
+		if strings.HasPrefix(reason, a.reason) {
+			reason += "; " + a.advice
+			break
+		}
+	}
+	fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
+}
+
+// maxUnsound is how many bytes are read anew to find a line.
+const maxUnsound = 2 << 20
+
+// firstUnsound finds the line, up to the one that was read last, before which data is sound YAML and with which it is
+// not; 0 if that costs too much.
+func firstUnsound(data []byte, read int) int {
+	var ends []int // of the lines before that
+	for i, b := range data {
+		if len(ends) == read-1 {
+			break
+		}
+		if b == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	for left := maxUnsound; len(ends) > 0; ends = ends[:len(ends)-1] {
+		before := data[:ends[len(ends)-1]]
+		if left -= len(before); left < 0 {
+			return 0
+		}
+		dec := yaml.NewDecoder(bytes.NewReader(before))
+		err := error(nil)
+		for err == nil {
+			err = dec.Decode(new(yaml.Node))
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+	}
+	return len(ends) + 1
+}
+
+const bracketAdvice = "close the bracket, and put quotes around a text in it that has :, brackets or commas"
+
+// yamlAdvice is what to write instead, by the beginning of what the library says.
+var yamlAdvice = []struct{ reason, advice string }{
+	{"mapping values are not allowed", `put quotes around a text with ": " in it, and indent the keys of one object alike`},
+	{"found character that cannot start any token", "indent with spaces, not tabs, and put quotes around a text that begins with @, ` or %"},
+	{"found a tab character", "indent with spaces, not tabs"},
+	{"found unknown escape character", `write \\ for a backslash in double quotes, or use single quotes`},
+	{"did not find expected alphabetic", "put quotes around a text that begins with * or &"},
+	{"unknown anchor", "put quotes around a text that begins with *"},
+	{"did not find expected ',' or", bracketAdvice},
+	{"did not find expected node content", bracketAdvice},
+	{"did not find expected", `put quotes around a text that begins with {, [, " or ', and indent what belongs together alike`},
+	{"could not find expected ':'", "a key is followed by a colon and a space; indent the further lines of a text"},
+	{"found unexpected end of stream", "a quote is not closed"},
+}
+
+// yamlError takes the line out of the text of a YAML error, the only place where the library tells it; 0 if it does not.
 func yamlError(err error) (line int, reason string) {
 	reason = strings.TrimPrefix(err.Error(), "yaml: ")
 	rest, ok := strings.CutPrefix(reason, "line ")
 	if !ok {
-		return 1, reason
+		return 0, reason
 	}
 	digits, rest, ok := strings.Cut(rest, ": ")
 	line, err = strconv.Atoi(digits)
 	if !ok || err != nil {
-		return 1, reason
-	}
-	if strings.HasSuffix(rest, "cannot start any token") {
-		rest += "; indent with spaces, not tabs, and put quotes around a text that begins with @, ` or %"
+		return 0, reason
 	}
 	return line, rest
 }
@@ -115,6 +201,8 @@ func (r *yamlReader) mapping(n *Node, y *yaml.Node, depth int) (*Node, error) {
 		key := y.Content[i]
 		at := &Node{Line: key.Line, Column: key.Column}
 		switch {
+		case key.Kind == yaml.MappingNode:
+			return at, errors.New("keys must be plain strings; put quotes around a text that begins with {")
 		case key.Kind != yaml.ScalarNode:
 			return at, errors.New("keys must be plain strings")
 		case key.ShortTag() == "!!merge":
@@ -163,7 +251,7 @@ func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
 		n.Value = strconv.FormatFloat(f, 'g', -1, 64)
 	case "!!str", "!!timestamp", "!!binary":
 	default:
-		return n, errors.New("the tag " + strconv.Quote(y.Tag) + " has no JSON form")
+		return n, errors.New("the tag " + strconv.Quote(y.Tag) + " has no JSON form; put quotes around a text that begins with !")
 	}
 	return n, nil
 }

@@ -133,7 +133,7 @@ func TestEdits(t *testing.T) {
 		{report, "argv:", "cmd: x, argv:", `5:11: /process/cmd: unknown key "cmd"`},
 		{report, "argv:", "env: {A: \"${NOT_SET}\"}, argv:", `5:20: /process/env/A: the variable NOT_SET is not set`},
 		{report, "argv:", "stdin: {m: \"{mnth}\"}, argv:", `5:18: /process/stdin: {mnth} is neither a parameter nor a value of the context; did you mean "month"?`},
-		{person, "description: Go to a person", "description: [", `2:1: not valid YAML: did not find expected ',' or ']'`},
+		{person, "description: Go to a person", "description: [", `1:1: not valid YAML: did not find expected ',' or ']'`},
 		{closes, "confirm: true", "confirm: true\nleave: maybe", `4:8: /leave: must be boolean, got "maybe"`},
 	} {
 		file, old, text, want := tt[0], tt[1], tt[2], tt[3]

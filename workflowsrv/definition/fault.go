@@ -1,8 +1,6 @@
 package definition
 
 import (
-	"strings"
-
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
@@ -18,14 +16,4 @@ type Error struct {
 }
 
 // Error gives all faults, one a line, each with the name of the file.
-func (e *Error) Error() string {
-	lines := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
-		sep := ": "
-		if f.Line > 0 {
-			sep = ":"
-		}
-		lines[i] = e.File + sep + f.String()
-	}
-	return strings.Join(lines, "\n")
-}
+func (e *Error) Error() string { return document.Lines(e.File, e.Faults) }

@@ -2,13 +2,14 @@ package commands
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -31,25 +32,43 @@ type recordedTurn struct {
 // maxRecording is how long a recording may be, in bytes.
 const maxRecording = 4 << 20
 
-// readRecording reads a recording. A key that there is not is an error.
-func readRecording(path string) (*recording, error) {
+// recordingForm is the form of a recording.
+const recordingForm = `{"type": "object", "required": ["turns"], "additionalProperties": false, "properties": {
+	"turns": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["say"], "additionalProperties": false, "properties": {
+		"say": {"type": "string", "pattern": "\\S", "errorMessage": "must be what is said"},
+		"status": {"enum": ["completed", "awaiting_user", "cancelled"]},
+		"command": {"type": "string"},
+		"reply": {"type": "string"},
+		"contains": {"type": "array", "minItems": 1, "items": {"type": "string"}}}}}}}`
+
+// readRecordings reads recordings. The error has the faults of all of them.
+func readRecordings(paths []string) ([]*recording, error) {
+	form := document.NewSchema([]byte(recordingForm))
+	list := make([]*recording, len(paths))
+	errs := make([]error, len(paths))
+	for i, path := range paths {
+		list[i], errs[i] = readRecording(path, form)
+	}
+	return list, errors.Join(errs...)
+}
+
+func readRecording(path string, form *document.Schema) (*recording, error) {
 	data, _, err := openfile.Read(path, maxRecording)
 	if err != nil {
 		return nil, err
 	}
+	var faults document.Faults
+	doc := document.ReadSettings(path, data, &faults) // as long as settings may be
+	if doc != nil {
+		form.Check(doc, &faults)
+	}
+	if len(faults) > 0 {
+		return nil, errors.New(document.Lines(path, faults.Sorted()))
+	}
 	r := new(recording)
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, foreign.NewError(err))
-	}
-	for i, turn := range r.Turns {
-		if strings.TrimSpace(turn.Say) == "" {
-			return nil, fmt.Errorf("%s: turn %d says nothing; give it a say", path, i+1)
-		}
-	}
-	if len(r.Turns) == 0 {
-		return nil, fmt.Errorf("%s: there are no turns", path)
+	for _, turn := range doc.Get("turns").Items {
+		r.Turns = append(r.Turns, recordedTurn{Say: turn.Str("say"), Status: command.Status(turn.Str("status")),
+			Command: turn.Str("command"), Reply: turn.Str("reply"), Contains: turn.Strs("contains")})
 	}
 	return r, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/shellword"
@@ -34,7 +35,7 @@ changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files := args[1:]
 			if len(files) == 0 {
-				files, _ = filepath.Glob(filepath.Join(args[0], "tests", "*.yaml")) // the pattern is ours but for the folder
+				files = recordingsIn(filepath.Join(args[0], "tests"))
 			}
 			if len(files) == 0 {
 				return cli.Hint(fmt.Errorf("there are no recordings in %s", filepath.Join(args[0], "tests")), "record one: workbench commands chat "+shellword.Word(args[0])+" --record FILE")
@@ -45,10 +46,26 @@ changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 	return cmd
 }
 
+// recordingsIn lists the recordings in a folder; there are none where there is no folder.
+func recordingsIn(dir string) []string {
+	var files []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".yaml") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
 // maxRecordings is how many files may be named at once.
 const maxRecordings = 1000
 
 func replayAll(ctx context.Context, env *opening.Environment, workflow string, files []string) error {
+	recordings, err := readRecordings(files) // before a command runs
+	if err != nil {
+		return err
+	}
 	dir, err := openfile.MakeTemporary("workbench-test-")
 	if err != nil {
 		return err
@@ -61,16 +78,12 @@ func replayAll(ctx context.Context, env *opening.Environment, workflow string, f
 	}
 	failed := 0
 	for i, file := range files {
-		r, err := readRecording(file)
-		if err != nil {
-			return err
-		}
 		if i > 0 {
 			if err := t.anew(ctx); err != nil {
 				return err
 			}
 		}
-		why, err := t.replay(ctx, r)
+		why, err := t.replay(ctx, recordings[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -79,7 +92,7 @@ func replayAll(ctx context.Context, env *opening.Environment, workflow string, f
 			fmt.Fprintf(env.Out, "%s: %s\n", file, why)
 			continue
 		}
-		fmt.Fprintf(env.Out, "%s: %d turns as recorded\n", file, len(r.Turns))
+		fmt.Fprintf(env.Out, "%s: %s as recorded\n", file, terminal.Count(len(recordings[i].Turns), "turn"))
 	}
 	if failed > 0 {
 		return cli.SilentError(cli.ExitFault)

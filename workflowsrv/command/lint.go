@@ -3,7 +3,9 @@ package command
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
@@ -23,6 +25,7 @@ func (l *checker) lint(folders *folders) {
 			l.lintResult(s)
 			l.lintEnter(s)
 			l.lintSurroundings(s)
+			l.lintBraces(s, s.doc, "")
 		case s.context != nil:
 			l.lintContext(s)
 		}
@@ -80,7 +83,12 @@ func (l *checker) lintParams(s *source) {
 		}
 		at := "/params" + document.Pointer(p.Name)
 		if p.Default != nil && !c.takes(p.Name, p.Default) {
-			l.fault(s.file, n.Get("default"), at+"/default", "is not a value that the parameter can have")
+			l.fault(s.file, n.Get("default"), at+"/default", "is not a value that the parameter can have, got %s", cut.After(string(p.Default), 80))
+		}
+		for i, choice := range n.Get("enum").List() {
+			if text := string(choice.AppendJSON(nil)); !c.takes(p.Name, json.RawMessage(text)) {
+				l.fault(s.file, choice, at+document.Pointer("enum", strconv.Itoa(i)), "is not a value that the parameter can have, got %s", cut.After(text, 80))
+			}
 		}
 		for _, example := range p.Examples {
 			if !c.takes(p.Name, example) {
@@ -95,6 +103,25 @@ func (l *checker) lintParams(s *source) {
 		}
 		if used != nil && !slices.Contains(used, p.Name) {
 			l.warn(s.file, n, at, "nothing uses the parameter")
+		}
+	}
+}
+
+var doubleBraces = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
+
+// lintBraces looks for names of values in double braces, which stand for braces.
+func (l *checker) lintBraces(s *source, n *document.Node, path string) {
+	for i, item := range n.Items {
+		l.lintBraces(s, item, path+document.Pointer(strconv.Itoa(i)))
+	}
+	for _, m := range n.Members {
+		if !slices.Contains([]string{"params", "description", "utterances", "outputs"}, m.Key) || path != "" {
+			l.lintBraces(s, m.Value, path+document.Pointer(m.Key))
+		}
+	}
+	for _, found := range doubleBraces.FindAllStringSubmatch(n.Text(), -1) {
+		if s.command.Param(found[1]) != nil {
+			l.warn(s.file, n, path, "%s is the text {%s}; write {%s} for the value", found[0], found[1], found[1])
 		}
 	}
 }

@@ -2,9 +2,13 @@ package command
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/thishost"
@@ -113,12 +117,24 @@ func (l *binder) timeout(file string, n *document.Node, path string) time.Durati
 	return d
 }
 
+// ownHeaders are those that no request takes from a file.
+var ownHeaders = []string{"Content-Length", "Host", "Trailer", "Transfer-Encoding"}
+
 func (l *binder) http(file string, n *document.Node) *HTTPCall {
 	b := &HTTPCall{Method: n.Str("method"), Timeout: l.timeout(file, n, "/http")}
 	address := n.Get("url")
 	b.url = l.template(file, address, "/http/url", noVariables)
 	l.origin(file, address, b.url)
 	b.header = l.members(file, n.Get("headers"), "/http/headers", environment)
+	for _, m := range b.header {
+		at, path := n.Get("headers").KeyOf(m.name), "/http/headers"+document.Pointer(m.name)
+		switch {
+		case !httpguts.ValidHeaderFieldName(m.name):
+			l.fault(file, at, path, "%q is no name of a header", m.name)
+		case slices.Contains(ownHeaders, http.CanonicalHeaderKey(m.name)):
+			l.fault(file, at, path, "is set by workbench, from the address and the body")
+		}
+	}
 	if body := n.Get("body"); body != nil {
 		b.body = l.tree(file, body, "/http/body")
 	}

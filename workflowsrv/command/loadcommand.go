@@ -121,6 +121,10 @@ func (l *loader) badSchema(c *Command, n *document.Node, err error) {
 		l.fault(c.file, at, "/params/"+within, "%q is no type; the types are %s%s", at.Value, strings.Join(types, ", "), document.Faults{}.DidYouMean(at.Value, types))
 		return
 	}
+	if strings.HasSuffix(within, "/required") && at.Kind == document.Boolean {
+		l.fault(c.file, at, "/params/"+within, `a parameter is required unless it has "optional": true or a "default"`)
+		return
+	}
 	l.fault(c.file, at, "/params/"+within, "not a usable JSON Schema: %s", what)
 }
 

@@ -65,6 +65,8 @@ func (l *folders) folder(f *folder, above []string) {
 			l.made = append(l.made, f)
 			return
 		}
+	} else if _, err := fs.Stat(f.fsys, "workflow.yml"); err == nil {
+		l.fault(f.name("workflow.yml"), nil, "", "%s has the same name", f.name(f.file))
 	}
 	f.doc, _ = l.read(f, f.file, document.NewSchema(workflowSchema))
 	extended := f.doc.Get("extends").List()
@@ -194,6 +196,9 @@ func (l *folders) each(in *folder, dir, context string, read func(local, name st
 		case context == "" && dir == "commands" && slices.Contains(coreNames(), name):
 			l.fault(file, nil, "", "%s is a command that every workflow has; take another name", name)
 		default:
+			if context != "" && slices.Contains(coreNames(), name) {
+				l.warn(file, nil, "", "%s alone is the command that every workflow has; this one is only %s/%s", name, context, name)
+			}
 			seen[name] = file
 			read(local, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -105,6 +106,10 @@ func TestLayout(t *testing.T) {
 	if got, err := author.Format(true, []byte(commented)); err != nil || string(got) != "# head\nid: abc # why\nlist:\n  - a\n" {
 		t.Errorf("got %q %v, want the comments in their places", got, err)
 	}
+	const inText = "list: [{a: 'b #c',   d: \"e #f\"  }]\n"
+	if got, err := author.Format(true, []byte(inText)); err != nil || string(got) != "list: [{a: 'b #c', d: \"e #f\"}]\n" {
+		t.Errorf("got %q %v, want what is no comment formatted", got, err)
+	}
 	const doubled = "list:\n  - a: |\n      x\n# one\n  # two\n\n    b: y\n"
 	if got, err := author.Format(true, []byte(doubled)); err == nil ||
 		!strings.Contains(err.Error(), `line 4: the comment "# one"`) {
@@ -120,6 +125,28 @@ func TestLayout(t *testing.T) {
 	for _, broken := range []string{"{", "", "a: 1\n---\nb: 1\n", "a: *x\n"} {
 		if got, err := author.Format(true, []byte(broken)); err == nil {
 			t.Errorf("%q: got %q, want an error", broken, got)
+		}
+	}
+}
+
+// What is of another type in a file of cases is a fault with its place, and does not count as empty.
+func TestCaseFaults(t *testing.T) {
+	w, err := new(definition.Parser).Parse("w.yaml", []byte("id: abc\nname: n\ndescription: d\nversion: 1.0.0\nsteps: [{id: one, title: t, prompt: p}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"steps: one", `1:17: /cases/0/steps: must be a list, got "one"`},
+		{"steps: [one, 2]", `/cases/0/steps: must be a text, got 2; put quotes around it`},
+		{"missing: size", `/cases/0/missing: must be a list, got "size"`},
+		{"name: 5", `/cases/0/name: must be a text, got 5; put quotes around it`},
+		{"rejected: {one: {size: 1}}", `/cases/0/rejected/one: must be a text, got an object with size; put quotes around it`},
+		{"outputs: {one: [x, 5]}", `/cases/0/outputs/one: must be a text, got 5; put quotes around it`},
+		{"outputs: {one: [x, y]}, rejected: {one: z}, steps: [one], missing: [], name: n", ""},
+	} {
+		_, err := author.ParseCases("c.yaml", []byte("cases: [{"+tt.text+"}]"), w)
+		if got := fmt.Sprint(err); err == nil != (tt.want == "") || !strings.Contains(got, tt.want) && tt.want != "" {
+			t.Errorf("%s: got %s, want %q", tt.text, got, tt.want)
 		}
 	}
 }

@@ -72,6 +72,7 @@ func (r *caseReader) read(n *document.Node, path string) Case {
 		at := path + "/" + m.Key
 		switch m.Key {
 		case "name":
+			r.text(m.Value, at)
 		case "context":
 			c.Context = r.object(m.Value, at)
 		case "sets":
@@ -83,15 +84,14 @@ func (r *caseReader) read(n *document.Node, path string) Case {
 			if m.Key == "rejected" {
 				into = c.Rejected
 			}
-			r.each(m.Value, at, func(id string, v *document.Node, _ string) { into[id] = append(into[id], v.Text()) })
+			r.each(m.Value, at, func(id string, v *document.Node, at string) { into[id] = append(into[id], r.text(v, at)) })
 		case "steps":
-			c.Steps = []string{}
-			for _, item := range m.Value.Items {
-				r.step(item, at, item.Text())
-				c.Steps = append(c.Steps, item.Text())
+			c.Steps = r.texts(m.Value, at)
+			for i, id := range c.Steps {
+				r.step(m.Value.Items[i], at, id)
 			}
 		case "missing":
-			c.Missing = n.Strs("missing")
+			c.Missing = r.texts(m.Value, at)
 		default:
 			r.fs.Add(m.Value, at, "unknown key %q%s", m.Key, r.fs.DidYouMean(m.Key, known))
 		}
@@ -115,6 +115,25 @@ func (r *caseReader) each(n *document.Node, path string, do func(id string, v *d
 			do(m.Key, v, path+"/"+m.Key)
 		}
 	}
+}
+
+// text is a text of a case. What is something else would count as the empty one.
+func (r *caseReader) text(n *document.Node, path string) string {
+	if n.Kind != document.Text {
+		r.fs.Add(n, path, "must be a text, got %s; put quotes around it", document.Brief(n.Decoded()))
+	}
+	return n.Text()
+}
+
+func (r *caseReader) texts(n *document.Node, path string) []string {
+	if n.Kind != document.Array {
+		r.fs.Add(n, path, "must be a list, got %s", document.Brief(n.Decoded()))
+	}
+	list := make([]string, len(n.Items))
+	for i, item := range n.Items {
+		list[i] = r.text(item, path)
+	}
+	return list
 }
 
 func (r *caseReader) step(n *document.Node, path, id string) {

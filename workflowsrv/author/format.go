@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 
@@ -31,7 +32,11 @@ func Format(isYAML bool, data []byte) ([]byte, error) {
 	// yaml.v3 drops one of two comments that claim the same place, as after the last line of a list.
 	for _, at := range commentText.FindAllSubmatchIndex(data, -1) {
 		comment := bytes.TrimSpace(data[at[2]:at[3]])
-		if bytes.Count(text, comment) < bytes.Count(data, comment) {
+		if bytes.Count(text, comment) >= bytes.Count(data, comment) {
+			continue
+		}
+		without := document.Read(name, slices.Concat(data[:at[2]], data[at[3]:]), new(document.Faults))
+		if without != nil && bytes.Equal(without.AppendJSON(nil), before.AppendJSON(nil)) { // otherwise it is part of a text
 			return nil, fmt.Errorf("line %d: the comment %q would be lost; move it, or indent it like the lines around it",
 				1+bytes.Count(data[:at[2]], []byte("\n")), comment)
 		}
@@ -39,7 +44,7 @@ func Format(isYAML bool, data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// A commentText is what follows a # in a line; in a quoted or longer text it may be no comment, and stays all the same.
+// A commentText is what follows a # in a line; in a quoted or longer text it may be no comment.
 var commentText = regexp.MustCompile(`(?:^|\s)(#.*)`)
 
 func format(isYAML bool, data []byte) ([]byte, error) {

@@ -79,6 +79,9 @@ func abandon(ctx context.Context, t *turn, o Order) (Answer, error) {
 }
 
 func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
+	if o.To != 0 {
+		return Answer{}, &Error{"a checkpoint is where the run is, not at an event", "leave out to, or rewind to the event first"}
+	}
 	name := checkpointName(o)
 	if name == "" {
 		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
@@ -108,6 +111,9 @@ func (r *Run) placeOf(o Order) (int, error) {
 				"answers say the number of the last event, and workbench runs show lists them"}
 		}
 		return o.To, nil
+	}
+	if o.To != 0 {
+		return 0, &Error{fmt.Sprintf("the checkpoint %q and the event %d are two places", name, o.To), "give name or to, not both"}
 	}
 	var names []string
 	for i := len(r.Events) - 1; i >= 0; i-- {

@@ -633,3 +633,37 @@ func TestRebaseBehindLoop(t *testing.T) {
 		})
 	}
 }
+
+// A place that is named twice or in vain, and a pass that is none, change nothing.
+func TestOddPlaces(t *testing.T) {
+	const odd = `{"id":"odd","name":"Odd","description":"d","version":"1.0.0","steps":[
+{"id":"set-files","title":"Set","prompt":"Set 'files'."},
+{"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"files","maxIterations":3},"body":[{"id":"edit","title":"Edit","prompt":"p"}]}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, odd)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "odd", "", nil)
+	run := at(t, a, err, "step set-files").Run
+	_, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "set-files", Notes: "n", Context: json.RawMessage(`{"files":"a,b"}`)})
+	if err == nil || !strings.HasSuffix(err.Error(), `got a string: "a,b"; nothing of this call was stored`) {
+		t.Errorf("got %v, want that nothing was stored", err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "set-files", Notes: "n", Context: json.RawMessage(`{"files":["a","b"]}`)})
+	at(t, a, err, "step edit")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "checkpoint", Name: "here"})
+	at(t, a, err, "checkpoint edit")
+	for _, id := range []string{"edit#x", "edit#0", "edit#01", "edit# 1", "edit#-1", "edit#1#1", "edit#"} {
+		if _, err := e.Next(t.Context(), who, runs.Step{Run: run, ID: id, Notes: "n"}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has no step %q", id)) {
+			t.Errorf("%s: got %v, want no such step", id, err)
+		}
+	}
+	for _, o := range []runs.Order{
+		{Action: "checkpoint", Name: "there", To: 1}, {Action: "rewind", Name: "here", To: 1}, {Action: "fork", Name: "here", To: 1},
+	} {
+		o.Run = run
+		if _, err := e.Manage(t.Context(), who, o); err == nil {
+			t.Errorf("%+v: got no error", o)
+		}
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	at(t, a, err, "step edit")
+}

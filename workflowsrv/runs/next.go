@@ -105,8 +105,9 @@ func (s Step) check() error {
 func (t *turn) repeated(s Step) (bool, error) {
 	id, pass := s.ID, 0
 	if step, number, ok := strings.Cut(id, "#"); ok {
-		id = step
-		pass, _ = strconv.Atoi(number) // 0 is none, like what is no number
+		if n, err := strconv.Atoi(number); err == nil && n > 0 && strconv.Itoa(n) == number { // otherwise it is no step's id
+			id, pass = step, n
+		}
 	}
 	last := t.r.last
 	same := last.Step != "" && s.brings() && last.Output == s.Output && last.Notes == s.Notes && slices.EqualFunc(last.Artifacts, s.Artifacts, sameJSON)

@@ -88,8 +88,10 @@ func (t *turn) settle(ctx context.Context) {
 
 // follow is settle for what the agent says, who can say it otherwise: the error means that nothing of it is to be kept.
 func (t *turn) follow(ctx context.Context) error {
-	t.settle(ctx)
-	return t.stuck
+	if t.settle(ctx); t.stuck != nil {
+		return fmt.Errorf("%w; nothing of this call was stored", t.stuck)
+	}
+	return nil
 }
 
 // flush keeps what was noted. hold is how long the turn will be at work on the run. While another process calls a tool

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,13 +112,16 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 	case o.Fault != "":
 		text = "the script failed: " + o.Fault
 	case o.Value == nil:
-		text = "the script returned nothing"
+		text = "the script returned nothing: write return before what you want to see"
 	case !isText:
 		text = string(o.Value)
 	}
 	texts := []string{text}
 	if o.Console != "" {
 		texts = append(texts, "console:\n"+o.Console)
+	}
+	if note := callsOf(o); note != "" {
+		texts = append(texts, note)
 	}
 	result := textResult(f.terms.Era, texts...)
 	if o.Fault != "" {
@@ -132,6 +136,52 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 		return short
 	}
 	return out
+}
+
+// callsOf says which calls of a script were cut off by its end, or not made, and of a script that failed also which were
+// answered: who runs it again makes these again.
+func callsOf(o *script.Outcome) string {
+	var said []string
+	tell := func(calls []string, what string) {
+		if calls != nil {
+			said = append(said, fmt.Sprintf("%d %s (%s)", len(calls), what, tallied(calls)))
+		}
+	}
+	if o.Fault != "" {
+		tell(o.Answered, "were answered")
+	}
+	tell(o.Cut, "were cut off by its end, and whether they were carried out is unknown")
+	tell(o.Left, "were not made")
+	if said == nil {
+		return ""
+	}
+	note := "workbench: of the calls of the script " + strings.Join(said, "; ")
+	if o.Cut != nil || o.Left != nil {
+		note += "; a script that is to end after its calls awaits each of them"
+	}
+	return note
+}
+
+// maxTallied is how many tools are named of which a script made calls.
+const maxTallied = 5
+
+// tallied names tools, and how often each.
+func tallied(tools []string) string {
+	times := make(map[string]int)
+	var names []string
+	for _, name := range tools {
+		if times[name]++; times[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	more := ""
+	if len(names) > maxTallied {
+		names, more = names[:maxTallied], " …"
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s ×%d", foreign.NewName(name), times[name])
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // scriptRun is a script that a client has asked for.
@@ -230,11 +280,11 @@ func answerOf(reply []byte) (json.RawMessage, error) {
 	}
 	if m.Kind == wire.Failure {
 		said, _ := m.Text(m.Error, "message")
-		return nil, errors.New(foreign.NewLines(said).String())
+		return nil, errors.New(cmp.Or(foreign.NewLines(said).String(), "the tool failed and did not say why"))
 	}
 	var out [4]wire.Span
 	if err := wire.Find(m.Raw, m.Result, []string{"structuredContent", "content", "isError", "resultType"}, out[:]); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the tool's result cannot be read: %w", err)
 	}
 	if out[3].Present() && string(m.Bytes(out[3])) != `"complete"` {
 		return nil, errors.New("the tool asks the user for input, which a script cannot give: call the tool directly")
@@ -242,7 +292,10 @@ func answerOf(reply []byte) (json.RawMessage, error) {
 	said, isText := textOf(&m, out[1])
 	switch {
 	case string(m.Bytes(out[2])) == "true":
-		return nil, errors.New(foreign.NewLines(said).String())
+		if said == "" && out[0].Present() {
+			said = string(m.Bytes(out[0]))
+		}
+		return nil, errors.New(cmp.Or(foreign.NewLines(said).String(), "the tool failed and did not say why"))
 	case out[0].Present():
 		return bytes.Clone(m.Bytes(out[0])), nil
 	case !isText && out[1].Present():

@@ -46,11 +46,16 @@ type Outcome struct {
 	Value   json.RawMessage // nil if it is undefined
 	Fault   string          // why it did not end well; "" if it did
 	Console string
-	Calls   int // that were made
+
+	// What became of the calls, each by the names of its tool, with slashes between them. Those of Cut were under way
+	// when the script ended, so that it is unknown whether they were carried out; those of Left were not made.
+	Answered, Cut, Left []string
 }
 
 // patience is how long a script may take whatever it waits for.
 const patience = 15 * time.Minute
+
+var errLong = fmt.Errorf("the script took longer than %s", patience)
 
 // Run runs a script to its end. The error says why it could not be run at all, or that ctx has ended.
 func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error) {
@@ -62,7 +67,7 @@ func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error
 		return nil, fmt.Errorf("%d scripts already run: wait for one to end", maxRunning)
 	}
 	defer h.running.Add(-1)
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the script took longer than %s", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errLong)
 	defer cancel()
 	p, err := h.Start()
 	if err != nil {
@@ -72,6 +77,7 @@ func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error
 	stop := context.AfterFunc(ctx, func() { _, _ = p.End() }) // reading ends with it
 	r.send(toScript{Code: code})
 	ended := r.read(ctx)
+	r.end()
 	stop()
 	cancel() // of calls that nobody waits for
 	status, err := p.End()
@@ -81,6 +87,8 @@ func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error
 		return &r.outcome, nil
 	case status == outOfTime:
 		r.outcome.Fault = errTime.Error()
+	case errors.Is(context.Cause(ctx), errLong):
+		r.outcome.Fault = errLong.Error()
 	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		return nil, context.Cause(ctx)
 	case r.fault != "":
@@ -104,6 +112,48 @@ type run struct {
 	fault   string
 
 	mu sync.Mutex // held while a line is written
+
+	tally sync.Mutex
+	asked []*asked
+	over  bool // no call is made any more
+}
+
+// asked is a call that the script asks for.
+type asked struct {
+	tool           string
+	made, answered bool
+}
+
+// begin notes that a call is made; it reports false if the script has ended.
+func (r *run) begin(c *asked) bool {
+	r.tally.Lock()
+	defer r.tally.Unlock()
+	c.made = !r.over
+	return c.made
+}
+
+// answer notes that a call was answered.
+func (r *run) answer(c *asked) {
+	r.tally.Lock()
+	defer r.tally.Unlock()
+	c.answered = true
+}
+
+// end has no more calls made, and says what became of those that the script asked for.
+func (r *run) end() {
+	r.tally.Lock()
+	defer r.tally.Unlock()
+	r.over = true
+	for _, c := range r.asked {
+		switch o := &r.outcome; {
+		case c.answered:
+			o.Answered = append(o.Answered, c.tool)
+		case c.made:
+			o.Cut = append(o.Cut, c.tool)
+		default:
+			o.Left = append(o.Left, c.tool)
+		}
+	}
 }
 
 // read takes what the process writes until the script has ended; it reports whether it has.
@@ -129,11 +179,10 @@ func (r *run) read(ctx context.Context) bool {
 				}
 				console.WriteString(text)
 			}
-		case r.outcome.Calls == MaxCalls:
+		case len(r.asked) == MaxCalls:
 			r.fault = errCalls.Error()
 			return false
 		default:
-			r.outcome.Calls++
 			r.take(ctx, m)
 		}
 	}
@@ -145,6 +194,8 @@ func (r *run) read(ctx context.Context) bool {
 
 // take makes a call, when there is a place for it.
 func (r *run) take(ctx context.Context, m fromScript) {
+	c := &asked{tool: m.Toolbox + "/" + m.Server + "/" + m.Tool}
+	r.asked = append(r.asked, c)
 	r.calls.Go(func() {
 		select {
 		case r.places <- struct{}{}:
@@ -152,23 +203,31 @@ func (r *run) take(ctx context.Context, m fromScript) {
 		case <-ctx.Done():
 			return
 		}
+		if !r.begin(c) {
+			return
+		}
 		value, err := r.call(ctx, Request{m.Toolbox, m.Server, m.Tool, m.Args})
+		if ctx.Err() == nil {
+			r.answer(c)
+		}
 		a := toScript{Call: m.Call, Value: value}
 		switch {
 		case err != nil:
-			a = toScript{Call: m.Call, Fault: err.Error()}
+			a = failed(m.Call, err.Error())
 		case len(value) > MaxMessage/2:
-			a = toScript{Call: m.Call, Fault: fmt.Sprintf("the answer has %d bytes; a script takes at most %d", len(value), MaxMessage/2)}
+			a = failed(m.Call, fmt.Sprintf("the answer has %d bytes; a script takes at most %d", len(value), MaxMessage/2))
 		}
 		r.send(a)
 	})
 }
 
+func failed(call int, why string) toScript { return toScript{Call: call, Fault: &why} }
+
 // send writes a line. A process that does not read it is gone, or ends.
 func (r *run) send(a toScript) {
 	line, err := json.Marshal(a)
 	if err != nil {
-		line, _ = json.Marshal(toScript{Call: a.Call, Fault: "the answer is no JSON"})
+		line, _ = json.Marshal(failed(a.Call, "the answer is no JSON"))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

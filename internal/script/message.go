@@ -39,5 +39,5 @@ type toScript struct {
 	Code  string          `json:"code,omitempty"`
 	Call  int             `json:"call,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
-	Fault string          `json:"fault,omitempty"`
+	Fault *string         `json:"fault,omitempty"` // of a call that failed, and may not have said why
 }

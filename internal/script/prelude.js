@@ -24,6 +24,17 @@
     }
   };
 
+  // What JSON has no form for. Without these a Map, a Set and an Error would be {}, such as the reasons of
+  // Promise.allSettled, and a promise that is not awaited too.
+  const asJSON = (of, form) =>
+    Object.defineProperty(of.prototype, "toJSON", { value() { return form(this); }, configurable: true, writable: true });
+  const isName = (key) => key !== Object(key) && typeof key !== "symbol";
+  asJSON(Map, (m) => ([...m.keys()].every(isName) ? Object.fromEntries(m) : [...m]));
+  asJSON(Set, (s) => [...s]);
+  asJSON(Error, (e) => (Object.keys(e).length > 0 ? { error: said(e), ...e } : said(e)));
+  asJSON(Promise, () => { throw new TypeError("a promise is no value: await it, or await Promise.all of several"); });
+  const said = (e) => text(e) + (Array.isArray(e.errors) ? ": " + e.errors.map(text).join("; ") : "");
+
   const waiting = new Map();
   let last = 0;
 
@@ -52,25 +63,29 @@
 
   const shown = (v) => {
     if (typeof v === "string") return v;
-    if (v instanceof Error) return text(v);
     try {
+      if (v instanceof Error) return said(v);
       const json = encode(v);
       if (json !== undefined) return json;
     } catch {}
-    return text(v);
+    try {
+      return text(v);
+    } catch {
+      return "something that cannot be shown";
+    }
   };
   const fault = (e) => {
     try {
       if (e === null) return "out of memory (or null was thrown)"; // the engine has no room for an error then
       if (!(e instanceof Error)) return "threw " + shown(e);
       const at = /<input>:(\d+)/.exec(text(e.stack));
-      return text(e) + (at ? " (line " + text(Math.max(1, at[1] - 2)) + ")" : "");
+      return said(e) + (at ? " (line " + text(Math.max(1, at[1] - 2)) + ")" : "");
     } catch {
       return "threw something that cannot be shown";
     }
   };
   const console = {};
-  for (const level of ["log", "info", "warn", "error", "debug"])
+  for (const level of ["log", "info", "warn", "error", "debug", "table", "dir"])
     console[level] = (...what) => { log(what.map(shown).join(" ").slice(0, 4096)); };
   Object.defineProperty(globalThis, "tools", { value: names([]), enumerable: true });
   globalThis.console = console;
@@ -85,6 +100,7 @@
     }
     let value = await f();
     if (typeof value === "function") value = await value();
+    if (Array.isArray(value) && value.some((v) => v instanceof Promise)) value = await Promise.all(value);
     return value === undefined ? undefined : encode(value);
   };
   return {

@@ -64,6 +64,9 @@ func echo(_ context.Context, r script.Request) (json.RawMessage, error) {
 	if r.Tool == "fail" {
 		return nil, errors.New("it failed")
 	}
+	if r.Tool == "silent" {
+		return nil, errors.New("")
+	}
 	return json.Marshal(map[string]any{"who": r.Toolbox + "/" + r.Server + "/" + r.Tool, "args": r.Args})
 }
 
@@ -105,7 +108,17 @@ func TestScripts(t *testing.T) {
 		"const a = {}; a.a = a; return a": {fault: "circular"},
 		"return [typeof require, typeof process, typeof std, typeof os, typeof fetch, typeof setTimeout, typeof __call, typeof __done].join()": {
 			value: `"undefined,undefined,undefined,undefined,undefined,undefined,undefined,undefined"`},
-		"return Object.groupBy([1, 2, 3], x => x % 2 ? 'odd' : 'even')": {value: `{"odd":[1,3],"even":[2]}`},
+		"return {m: new Map([['a', new Set([1, 'b'])], [2, null]]), p: new Map([[{}, 1]]), r: await Promise.allSettled([tools.a.b.fail({})])}": {
+			value: `{"m":{"2":null,"a":[1,"b"]},"p":[[{},1]],"r":[{"status":"rejected","reason":"Error: it failed"}]}`},
+		"return (await tools.a.b.c({of: new Set([1]), e: Object.assign(new Error('x'), {code: 5})})).args": {value: `{"of":[1],"e":{"error":"Error: x","code":5}}`},
+		"return [1, 2].map(async i => (await tools.a.b.c({i})).args.i)":                                    {value: "[1,2]"},
+		"return {all: [tools.a.b.c({})]}":                                                                  {fault: "await Promise.all"},
+		"return await tools.a.b.c({n: tools.a.b.c({})})":                                                   {fault: "await it"},
+		"await Promise.any([tools.a.b.fail({}), tools.a.b.fail({})])":                                      {fault: "it failed; Error: it failed"},
+		"await tools.a.b.silent({})":                                                                       {fault: "Error"},
+		"try { await tools.a.b.silent({}) } catch (e) { return [e instanceof SyntaxError, e.message] }":    {value: `[false,""]`},
+		"console.table([{a: 1}]); console.log(tools, tools.a); return 1":                                   {value: "1", console: "[{\"a\":1}]\nsomething that cannot be shown something that cannot be shown\n"},
+		"return Object.groupBy([1, 2, 3], x => x % 2 ? 'odd' : 'even')":                                    {value: `{"odd":[1,3],"even":[2]}`},
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
@@ -119,6 +132,9 @@ func TestScripts(t *testing.T) {
 		})
 	}
 }
+
+// calls is how many calls a script asked for.
+func calls(o *script.Outcome) int { return len(o.Answered) + len(o.Cut) + len(o.Left) }
 
 // Nothing that a script does takes more than its share, and each script ends.
 func TestAttacks(t *testing.T) {
@@ -175,7 +191,7 @@ func TestAttacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("value %.60s, fault %.120q, %d bytes of console, %d calls", got.Value, got.Fault, len(got.Console), got.Calls)
+			t.Logf("value %.60s, fault %.120q, %d bytes of console, %d calls", got.Value, got.Fault, len(got.Console), calls(got))
 			ok := false
 			for _, want := range strings.Split(attack.want, "|") {
 				ok = ok || strings.Contains(got.Fault, want) && (want != "" || got.Fault == "")
@@ -183,8 +199,8 @@ func TestAttacks(t *testing.T) {
 			if !ok {
 				t.Errorf("got %.100s, fault %q, want one of %q", got.Value, got.Fault, attack.want)
 			}
-			if len(got.Console) > script.MaxConsole+100 || got.Calls > script.MaxCalls {
-				t.Errorf("got %d bytes of console and %d calls", len(got.Console), got.Calls)
+			if len(got.Console) > script.MaxConsole+100 || calls(got) > script.MaxCalls {
+				t.Errorf("got %d bytes of console and %d calls", len(got.Console), calls(got))
 			}
 		})
 	}
@@ -232,6 +248,30 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// Calls that a script does not wait for are cut off when it ends, or not made. Which they are is said.
+func TestUnawaited(t *testing.T) {
+	for name, end := range map[string]string{"returns": "return 'done'", "fails": "throw 'late'", "loops": "for (;;) {}"} {
+		most := time.Minute
+		if name == "loops" {
+			most = 150 * time.Millisecond
+		}
+		code := "await tools.a.b.echo({}); await tools.a.b.fail({}).catch(() => 0); for (let i = 0; i < 12; i++) tools.a.b.hang({}); " + end
+		var made atomic.Int64
+		got, err := host(most).Run(t.Context(), code, func(ctx context.Context, r script.Request) (json.RawMessage, error) {
+			if r.Tool == "hang" {
+				made.Add(1)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return echo(ctx, r)
+		})
+		if err != nil || strings.Join(got.Answered, " ") != "a/b/echo a/b/fail" || len(got.Cut) > script.AtATime ||
+			len(got.Cut) != int(made.Load()) || len(got.Cut)+len(got.Left) != 12 {
+			t.Errorf("%s: got %+v, %v, want two answered, %d cut off and the others not made", name, got, err, made.Load())
+		}
+	}
+}
+
 // A process that breaks the rules harms nobody but itself.
 func TestBadProcess(t *testing.T) {
 	for name, said := range map[string]string{
@@ -242,7 +282,7 @@ func TestBadProcess(t *testing.T) {
 	} {
 		h := &script.Host{Start: func() (script.Process, error) { return &fake{Reader: strings.NewReader(said)}, nil }}
 		got, err := h.Run(t.Context(), "1", echo)
-		if err != nil || got.Fault == "" || got.Calls > script.MaxCalls {
+		if err != nil || got.Fault == "" || calls(got) > script.MaxCalls {
 			t.Errorf("%s: got %+v, %v, want a fault", name, got, err)
 		}
 	}

@@ -130,9 +130,9 @@ func (e *engine) run(code string) error {
 		}
 		a := <-e.answers
 		e.open--
-		ok, said := a.Fault == "", string(a.Value)
+		ok, said := a.Fault == nil, string(a.Value)
 		if !ok {
-			said = a.Fault
+			said = *a.Fault
 		}
 		if _, err := settle.Call(quickjs.UndefinedValue, a.Call, ok, said); err != nil {
 			return err

@@ -24,6 +24,7 @@ type item struct {
 	kind string    // of MCP: text, image, audio, resource, resource_link
 	at   wire.Span // the whole
 	text wire.Span // the token of a text, or of base64
+	blob bool      // it is base64
 	mime wire.Span // a token
 }
 
@@ -71,6 +72,8 @@ func readItem(raw []byte, start int, end *int) (it item) {
 				switch value := (wire.Span{Start: start, End: *end}); string(raw[name.Start:name.End]) {
 				case `"text"`:
 					text = value
+				case `"blob"`:
+					data = value
 				case `"mimeType"`:
 					it.mime = value
 				}
@@ -93,11 +96,11 @@ func readItem(raw []byte, start int, end *int) (it item) {
 		*end = wire.ValueEnd(raw, start)
 		it.at.End = *end
 	}
-	switch it.kind {
-	case "text", "resource":
+	switch {
+	case it.kind == "text", it.kind == "resource" && text.Present():
 		it.text = text
-	case "image", "audio":
-		it.text = data
+	case it.kind == "image", it.kind == "audio", it.kind == "resource":
+		it.text, it.blob = data, true
 	}
 	if it.text.Present() && raw[it.text.Start] != '"' {
 		it.text = wire.Span{}
@@ -106,33 +109,45 @@ func readItem(raw []byte, start int, end *int) (it item) {
 }
 
 // isText reports whether a piece is text that a model reads.
-func (it *item) isText() bool {
-	return it.text.Present() && (it.kind == "text" || it.kind == "resource")
-}
+func (it *item) isText() bool { return it.text.Present() && !it.blob }
 
 // document gives the text of the result: its texts, a line between two of them, or its structured content where that
-// says more.
+// says more. Links and pieces of other kinds are lines of JSON there, unless the texts are JSON by themselves.
 func (c *content) document() []byte {
-	var doc []byte
-	long := 0
+	long, others := 0, false
 	for i := range c.items {
-		if c.items[i].isText() {
-			long += c.items[i].text.End - c.items[i].text.Start
+		if it := &c.items[i]; it.isText() {
+			long += it.text.End - it.text.Start
+		} else {
+			others = others || !it.blob
 		}
 	}
 	// The texts of most servers are their structured content once more, with a backslash for each quotation mark.
 	if c.structured.End-c.structured.Start > long {
 		return c.raw[c.structured.Start:c.structured.End]
 	}
+	doc := c.lines(false)
+	if others && !isJSON(doc) {
+		return c.lines(true)
+	}
+	return doc
+}
+
+// lines joins the texts, or the texts and all pieces but those of base64.
+func (c *content) lines(all bool) (doc []byte) {
 	for i := range c.items {
 		it := &c.items[i]
-		if !it.isText() {
+		if it.blob || !all && !it.isText() {
 			continue
 		}
 		if len(doc) > 0 && doc[len(doc)-1] != '\n' {
 			doc = append(doc, '\n')
 		}
-		doc, _ = wire.AppendUnquote(doc, c.raw[it.text.Start:it.text.End])
+		if it.isText() {
+			doc, _ = wire.AppendUnquote(doc, c.raw[it.text.Start:it.text.End])
+		} else {
+			doc = append(doc, bytes.ReplaceAll(c.raw[it.at.Start:it.at.End], []byte{'\n'}, []byte{' '})...)
+		}
 	}
 	return doc
 }

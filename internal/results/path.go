@@ -1,10 +1,10 @@
 package results
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -26,19 +26,26 @@ type segment struct {
 
 // pick selects children of a value.
 type pick struct {
-	name        *string
-	all         bool
-	from, to    int // a slice; an index n is n to n+1
-	step        int // 0 if this is no slice
-	alternative [][]test
+	name     *string
+	all      bool
+	from, to int // a slice; an index n is n to n+1
+	step     int // 0 if this is no slice
+	filter   [][]test
 }
 
-// test compares what a path leads to.
+// test is a part of a filter: a comparison of two operands, or another filter in parentheses.
 type test struct {
-	at    path
-	op    string // "" asks whether it is there
-	not   bool
-	value any // string, number, bool or nil
+	left, right operand
+	op          string // "" asks whether left is there
+	not         bool
+	inner       [][]test
+}
+
+// operand is a literal as JSON has it, or what a path leads to from the value that is tested, or from the whole.
+type operand struct {
+	literal []byte // nil for a path
+	root    bool
+	at      path
 }
 
 // follow gives a page of what a path leads to.
@@ -78,7 +85,7 @@ func (k *kept) follow(text string, page int) (string, []byte, error) {
 	case w.left <= 0:
 		return "", nil, errors.New("the path visits too much: name more of the members")
 	case out.page == 0:
-		return "nothing is there", nil, nil
+		return "nothing is there; the result is " + shape(doc), nil, nil
 	case out.page < page:
 		return "", nil, noPage(out.page)
 	}
@@ -142,7 +149,7 @@ func (w *walker) pick(at int, pk pick, yield func(int) bool) bool {
 			if isObject && is(w.raw[name.Start:name.End], *pk.name) {
 				return yield(child)
 			}
-		case (pk.all || w.passes(child, pk.alternative)) && !yield(child):
+		case (pk.all || w.passes(child, pk.filter)) && !yield(child):
 			return false
 		}
 	}
@@ -206,12 +213,44 @@ func (w *walker) passes(at int, alternatives [][]test) bool {
 }
 
 func (w *walker) holds(at int, t test) bool {
+	if t.inner != nil {
+		return w.passes(at, t.inner)
+	}
 	found := false
-	w.walk(at, t.at, func(v int) bool {
-		found = t.op == "" || compare(w.raw[v:wire.ValueEnd(w.raw, v)], t.op, t.value)
+	if t.op == "" {
+		w.values(at, t.left, func(left []byte) bool {
+			found = left != nil
+			return false
+		})
+		return found
+	}
+	w.values(at, t.left, func(left []byte) bool {
+		w.values(at, t.right, func(right []byte) bool {
+			found = compare(left, t.op, right)
+			return !found
+		})
 		return !found
 	})
 	return found
+}
+
+// values yields the values of an operand of a comparison, or nil if there is none.
+func (w *walker) values(at int, o operand, yield func([]byte) bool) {
+	if o.literal != nil {
+		yield(o.literal)
+		return
+	}
+	if o.root {
+		at = start(w.raw)
+	}
+	none := true
+	w.walk(at, o.at, func(v int) bool {
+		none = false
+		return yield(w.raw[v:wire.ValueEnd(w.raw, v)])
+	})
+	if none {
+		yield(nil)
+	}
 }
 
 // maxDigits is how long an integer may be that is compared by all of its digits.
@@ -239,26 +278,21 @@ func (n number) compare(m number) int {
 	return a.Cmp(b)
 }
 
-// compare compares a value with a literal.
-func compare(token []byte, op string, value any) bool {
-	order, equal := 0, false
-	ordered := false
-	switch v := value.(type) {
-	case string:
-		text, ok := wire.Unquote(token)
-		if equal = ok && text == v; ok {
-			order, ordered = strings.Compare(text, v), true
-		}
-	case number:
-		n, err := strconv.ParseFloat(string(token), 64)
-		if err == nil && !math.IsNaN(n) {
-			order, ordered = number{n, string(token)}.compare(v), true
-			equal = order == 0
-		}
-	case bool:
-		equal = string(token) == strconv.FormatBool(v)
-	default:
-		equal = string(token) == "null"
+// compare compares two values as JSON has them; nil is one that is not there, which is equal to another such alone.
+func compare(a []byte, op string, b []byte) bool {
+	order, ordered, equal := 0, false, bytes.Equal(a, b)
+	one, isText := wire.Unquote(a)
+	other, areTexts := wire.Unquote(b)
+	n, isNumber := readNumber(a)
+	m, areNumbers := readNumber(b)
+	switch {
+	case isText && areTexts:
+		order, ordered = strings.Compare(one, other), true
+	case isNumber && areNumbers:
+		order, ordered = n.compare(m), true
+	}
+	if ordered {
+		equal = order == 0
 	}
 	switch op {
 	case "==":
@@ -266,11 +300,20 @@ func compare(token []byte, op string, value any) bool {
 	case "!=":
 		return !equal
 	case "<":
-		return ordered && !equal && order < 0
+		return order < 0
 	case ">":
-		return ordered && !equal && order > 0
+		return order > 0
 	case "<=":
-		return ordered && (equal || order < 0)
+		return order < 0 || equal
 	}
-	return ordered && (equal || order > 0)
+	return order > 0 || equal
+}
+
+// readNumber reads a number of JSON.
+func readNumber(token []byte) (number, bool) {
+	if len(token) == 0 || token[0] != '-' && (token[0] < '0' || token[0] > '9') {
+		return number{}, false
+	}
+	f, err := strconv.ParseFloat(string(token), 64)
+	return number{f, string(token)}, err == nil
 }

@@ -3,8 +3,11 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // pathReader reads the text of a path.
@@ -49,7 +52,10 @@ func (r *pathReader) path() (path, error) {
 }
 
 func (r *pathReader) segments() (p path, err error) {
-	for r.i < len(r.text) {
+	for {
+		if r.space(); r.i == len(r.text) {
+			return p, nil
+		}
 		var s segment
 		switch {
 		case r.eat(".."):
@@ -74,7 +80,6 @@ func (r *pathReader) segments() (p path, err error) {
 		}
 		p = append(p, s)
 	}
-	return p, nil
 }
 
 // member reads a name or *, behind a dot.
@@ -110,7 +115,7 @@ func (r *pathReader) bracket() (picks []pick, err error) {
 		case r.eat("*"):
 			pk.all = true
 		case r.eat("?"):
-			pk.alternative, err = r.filter()
+			pk.filter, err = r.filter()
 		case r.i < len(r.text) && (r.text[r.i] == '\'' || r.text[r.i] == '"'):
 			var name string
 			name, err = r.quoted()
@@ -134,17 +139,26 @@ func (r *pathReader) bracket() (picks []pick, err error) {
 
 func (r *pathReader) quoted() (string, error) {
 	quote := r.text[r.i]
-	var b strings.Builder
+	var token []byte // as JSON has it, where a quotation mark is written with a backslash
 	for i := r.i + 1; i < len(r.text); i++ {
 		switch c := r.text[i]; {
 		case c == quote:
+			text, ok := wire.Unquote(append(append([]byte{'"'}, token...), '"'))
+			if !ok {
+				return "", r.fault("a string whose escapes are those of JSON")
+			}
 			r.i = i + 1
-			return b.String(), nil
+			return text, nil
 		case c == '\\' && i+1 < len(r.text):
-			i++
-			b.WriteByte(r.text[i])
+			if i++; r.text[i] != '\'' {
+				token = append(token, c)
+			}
+			token = append(token, r.text[i])
+		case c == '"', c < ' ':
+			quoted := wire.AppendQuote(nil, string(c))
+			token = append(token, quoted[1:len(quoted)-1]...)
 		default:
-			b.WriteByte(c)
+			token = append(token, c)
 		}
 	}
 	return "", r.fault("the end of a quotation")
@@ -183,10 +197,8 @@ func (r *pathReader) slice() (pick, error) {
 	}
 }
 
-// filter reads @.a == 'x' && @.b || …, with or without parentheses around it.
+// filter reads @.a == 'x' && (@.b || …) || …
 func (r *pathReader) filter() (alternatives [][]test, err error) {
-	r.space()
-	around := r.eat("(")
 	tests := []test{}
 	for {
 		t, err := r.test()
@@ -194,64 +206,61 @@ func (r *pathReader) filter() (alternatives [][]test, err error) {
 			return nil, err
 		}
 		tests = append(tests, t)
-		r.space()
-		switch {
+		switch r.space(); {
 		case r.eat("&&"):
-			continue
 		case r.eat("||"):
 			alternatives, tests = append(alternatives, tests), nil
-			continue
+		default:
+			return append(alternatives, tests), nil
 		}
-		if r.space(); around && !r.eat(")") {
-			return nil, r.fault(") or && or ||")
-		}
-		return append(alternatives, tests), nil
 	}
 }
 
 func (r *pathReader) test() (t test, err error) {
 	r.space()
 	t.not = r.eat("!")
-	r.space()
-	if !r.eat("@") {
-		return t, r.fault("@, which is what is tested")
+	if r.space(); r.eat("(") {
+		if t.inner, err = r.filter(); err == nil && !r.eat(")") {
+			err = r.fault(") or && or ||")
+		}
+		return t, err
 	}
-	if t.at, err = r.segments(); err != nil {
+	if t.left, err = r.operand(); err != nil {
 		return t, err
 	}
 	r.space()
 	for _, op := range []string{"==", "!=", "<=", ">=", "<", ">"} {
 		if r.eat(op) {
 			t.op = op
-			t.value, err = r.literal()
+			t.right, err = r.operand()
 			return t, err
 		}
+	}
+	if t.left.literal != nil {
+		return t, r.fault("a comparison")
 	}
 	return t, nil
 }
 
-func (r *pathReader) literal() (any, error) {
+// operand reads a path from @ or $, or a literal.
+func (r *pathReader) operand() (o operand, err error) {
 	r.space()
-	switch {
-	case r.i == len(r.text):
-	case r.text[r.i] == '\'' || r.text[r.i] == '"':
-		return r.quoted()
-	case r.eat("true"):
-		return true, nil
-	case r.eat("false"):
-		return false, nil
-	case r.eat("null"):
-		return nil, nil
-	default:
-		n := strings.IndexAny(r.text[r.i:], " )]&|,")
-		if n < 0 {
-			n = len(r.text) - r.i
-		}
-		text := r.text[r.i : r.i+n]
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			r.i += n
-			return number{v, text}, nil
-		}
+	if o.root = r.eat("$"); o.root || r.eat("@") {
+		o.at, err = r.segments()
+		return o, err
 	}
-	return nil, r.fault("a string, a number, true, false or null")
+	if r.i < len(r.text) && (r.text[r.i] == '\'' || r.text[r.i] == '"') {
+		text, err := r.quoted()
+		return operand{literal: wire.AppendQuote(nil, text)}, err
+	}
+	n := strings.IndexAny(r.text[r.i:], " )]&|,=!<>")
+	if n < 0 {
+		n = len(r.text) - r.i
+	}
+	token := []byte(r.text[r.i : r.i+n])
+	if _, isNumber := readNumber(token); !isNumber && !slices.Contains([]string{"true", "false", "null"}, string(token)) {
+		return o, r.fault("@, $, a string, a number, true, false or null")
+	}
+	r.i += n
+	return operand{literal: token}, nil
 }

@@ -88,7 +88,7 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 			if it.mime.Present() && it.mime.End-it.mime.Start < 100 {
 				mime = raw[it.mime.Start:it.mime.End]
 			}
-			piece = link(nil, k.id, strconv.Itoa(i+1), it.kind+" in the result", mime, int64(it.text.End-it.text.Start)*3/4)
+			piece = link(nil, k.id, strconv.Itoa(i+1), it.kind+" in the result", mime, int64(max(0, it.text.End-it.text.Start-len(`""`)))*3/4)
 			fallthrough
 		default:
 			if room -= len(piece); room < 0 {
@@ -109,33 +109,39 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 
 // told is what a preview says of the result besides how it begins.
 func (c *content) told(k *kept, doc []byte, wish Wish) string {
+	const more = ", and \"page\": 2 for more of each.\n"
 	var b strings.Builder
 	fmt.Fprintf(&b, "workbench: the result of %s is too large to show: %d bytes, about %d tokens. It is kept as %s until the session ends.\n",
 		wish.Name, k.raw, k.raw/4, address(k.id, ""))
-	if k.json {
+	switch {
+	case len(doc) == 0:
+		fmt.Fprintf(&b, "It has no text that %s could show.\n", Tool)
+	case k.json:
 		fmt.Fprintf(&b, "Shape: %s\n", shape(doc))
-		fmt.Fprintf(&b, "Read on with %s: {\"id\": %q, \"path\": \"$.…\"} (JSONPath), or \"grep\": \"…\" (a regular expression), or \"lines\": \"1-50\" (of %d)", Tool, k.id, k.lines)
-	} else {
-		fmt.Fprintf(&b, "Read on with %s: {\"id\": %q, \"lines\": \"1-50\"} (of %d), or \"grep\": \"…\" (a regular expression)", Tool, k.id, k.lines)
+		fmt.Fprintf(&b, "Read on with %s: {\"id\": %q, \"path\": \"$.…\"} (JSONPath), or \"grep\": \"…\" (a regular expression), or \"lines\": \"1-50\" (of %d)"+more, Tool, k.id, k.lines)
+	default:
+		fmt.Fprintf(&b, "Read on with %s: {\"id\": %q, \"lines\": \"1-50\"} (of %d), or \"grep\": \"…\" (a regular expression)"+more, Tool, k.id, k.lines)
 	}
-	b.WriteString(", and \"page\": 2 for more of each.\n")
-	var more []string
+	var others []string
+	first := 0
 	counts := make(map[string]int)
 	for i := range c.items {
 		if it := &c.items[i]; !it.isText() {
 			switch it.kind {
 			case "image", "audio", "resource", "resource_link":
-				counts[it.kind]++
+				if counts[it.kind]++; first == 0 {
+					first = i + 1
+				}
 			}
 		}
 	}
 	for _, kind := range []string{"image", "audio", "resource", "resource_link"} {
 		if n := counts[kind]; n > 0 {
-			more = append(more, fmt.Sprintf("%d × %s", n, kind))
+			others = append(others, fmt.Sprintf("%d × %s", n, kind))
 		}
 	}
-	if more != nil {
-		fmt.Fprintf(&b, "It also has %s; each is a part of that address: %s.2 is the second piece.\n", strings.Join(more, ", "), address(k.id, ""))
+	if others != nil {
+		fmt.Fprintf(&b, "It has %s; each is a resource, the first of them %s.\n", strings.Join(others, ", "), address(k.id, strconv.Itoa(first)))
 	}
 	if c.structured.Present() {
 		b.WriteString("Its structuredContent is left out here.\n")

@@ -175,6 +175,11 @@ func TestPaths(t *testing.T) {
 		{"$..n", "7|1|2|10"}, {"$..['k.k'][1:3]", "2|3"}, {"$.a[?(@.s=='x')].n", "1"}, {"$.a[?@.n>1].n", "2|10"}, {`$.a[?@.n >= 2 && @.s != "y"].n`, "10"},
 		{"$.a[?@.b].n", "1"}, {"$.a[?!@.b].n", "2|10"}, {"$.a[?@.n==1||@.n==10].n", "1|10"}, {"$.a[?@.z==null].n", "2"}, {"$.a[?@.b==true].n", "1"}, {"$.a[?@.s<'xx'].n", "1|10"},
 		{"$.nothing", ""}, {"$.n.n", ""}, {"$.a[0][0]", ""},
+		{`$.m['\u00e9']`, `"u"`}, {`$.m["\u00E9"]`, `"u"`}, {`$['\u006d'].é`, `"u"`}, {`$.a[?@.s=='x\u0020y'].n`, "10"}, {`$.a[?@.s=="x"].n`, "1"}, {`$['"\'']`, ""},
+		{"$.a[?(@.n==1 || @.n==2) && @.z==null].n", "2"}, {"$.a[?(@.n>1) && (@.s=='y')].n", "2"}, {"$.a[?!(@.n>1)].n", "1"}, {"$.a[?((@.n==10))].n", "10"}, {"$.a[?!(@.b) && !@['k.k']].n", "2"},
+		{"$.a[?@.n<$.n].n", "1|2"}, {"$.a[?2<=@.n].n", "2|10"}, {"$.a[?@.n==@.n].n", "1|2|10"}, {"$.a[?'x'==@.s].n", "1"}, {"$.a[?@.n!=$.none].n", "1|2|10"},
+		{"$.a[?@.b!=true].n", "2|10"}, {"$.a[?@.b!=false].n", "1|2|10"}, {"$.a[?@.x==@.y].n", "1|2|10"}, {"$.a[?@.b==null].n", ""}, {"$.a[?@.n=='1'].n", ""}, {"$.a[?@.s>1].n", ""},
+		{"$ .a [ 0 ] .n", "1"}, {"$.a[?@.n == 1e0 ].n", "1"}, {"$.a[?@['k.k'][0]==1].n", "10"}, {"$.a[?@['k.k'][*]==3].n", "10"},
 		{"$.ids[?@.id==12345678901234567891].i", "1"}, {"$.ids[?@.id<12345678901234567891].i", "0|2"}, {"$.ids[?@.id==5].i", "2"}, {"$.ids[?@.id>=12345678901234567890].i", "0|1"},
 	} {
 		_, page, err := s.Page(t.Context(), id, results.Query{Path: tt.path})
@@ -186,7 +191,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", tt.path, got, err, tt.want)
 		}
 	}
-	for _, bad := range []string{"", "a", "$.", "$.a[", "$.a[x]", "$.a[?x]", "$.a['x", "$x", "$.a[1:2:0]", "$.a[?@.n==]", "$.a[99999999999999999999]", "$.a]"} {
+	for _, bad := range []string{"", "a", "$.", "$.a[", "$.a[x]", "$.a[?x]", "$.a['x", "$x", "$.a[1:2:0]", "$.a[?@.n==]", "$.a[?(@.n]", "$.a[?1]", "$.a[?@.n==tru]", "$.a[?@.n==-]", `$.a['\u12']`, "$.a[?()]", "$.a[99999999999999999999]", "$.a]"} {
 		if bad == "" {
 			continue
 		}
@@ -374,6 +379,36 @@ func TestOddResults(t *testing.T) {
 			}
 		}
 		_, _, _ = s.Page(t.Context(), id, results.Query{Path: "$..*..*..*"}) // it ends
+	}
+}
+
+// A preview advises to nothing that does not work: what has no text is read as a resource, and links are lines.
+func TestResultsWithoutText(t *testing.T) {
+	big := base64.StdEncoding.EncodeToString(make([]byte, 9000))
+	links := strings.TrimSuffix(strings.Repeat(`{"type":"resource_link", "uri":"file:///a","name":"two  spaces"},`+"\n", 300), ",\n")
+	for name, tt := range map[string]struct {
+		pieces, told string
+		lines        string // of the first page; "" if there is no text
+	}{
+		"audio":          {`{"type":"audio","mimeType":"audio/wav","data":"` + big + `"}`, "It has 1 × audio; each is a resource, the first of them " + results.Prefix, ""},
+		"blob":           {`{"type":"resource","resource":{"uri":"a:b","mimeType":"x/y","blob":"` + big + `"}}`, "It has 1 × resource", ""},
+		"links":          {links, "(of 300)", `{"type":"resource_link", "uri":"file:///a","name":"two  spaces"}` + "\n"},
+		"text and links": {`{"type":"text","text":"files:"},` + links, "(of 301)", "files:\n{"},
+		"JSON and links": {`{"type":"text","text":"{\"n\": 300}"},` + links, "Shape: {n: number}", `{"n": 300}`},
+	} {
+		s := shelf(t)
+		out, id := preview(t, s, []byte(`{"content":[`+tt.pieces+`]}`), results.Wish{Over: 2000, Links: true})
+		if !strings.Contains(string(out), tt.told) || strings.Contains(string(out), "Read on with") != (tt.lines != "") {
+			t.Errorf("%s: got %.800s, want %q", name, out, tt.told)
+		}
+		if _, page, err := s.Page(t.Context(), id, results.Query{Lines: "1-2"}); tt.lines != "" && (err != nil || !strings.HasPrefix(string(page), tt.lines)) {
+			t.Errorf("%s: got the page %.200s, %v, want %q", name, page, err, tt.lines)
+		}
+		if tt.lines == "" {
+			if read, err := s.Read(results.Prefix + id + ".1"); err != nil || !strings.Contains(string(read), `"blob":"`+big+`"`) || !strings.Contains(string(out), `"size":9000`) {
+				t.Errorf("%s: got %.200s, %v, and the preview %.900s, want the data and its size", name, read, err, out)
+			}
+		}
 	}
 }
 

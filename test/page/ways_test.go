@@ -104,3 +104,18 @@ func TestAMemberNeedsANameOfItsOwn(t *testing.T) {
 	tb.sees(".outcome .chip", "answered")
 	tb.sees(".outcome .out", `"more": "kept"`)
 }
+
+// Whoever opens something in a view by keyboard goes on within the view, and not at the top of the page.
+func TestTheFocusStaysInTheContent(t *testing.T) {
+	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
+	w.client()
+	tb := w.visit(w.ui())
+	tb.show("calls")
+	tb.sees(".call", "workbench_open_toolbox")
+	eval[any](tb, `document.activeElement.blur(); const a = document.querySelector(".call a"); a.focus(); a.click(); 1`)
+	tb.wait("the call is shown", `document.querySelector(".pane .back")`)
+	tb.wait("the content has the focus", `document.activeElement.id === "content"`)
+	eval[any](tb, `const b = document.querySelector(".pane .back"); b.focus(); b.click(); 1`)
+	tb.wait("the list is shown again", `location.hash === "#/calls" && !document.querySelector(".pane .back")`)
+	tb.wait("the content has the focus", `document.activeElement.id === "content"`)
+}

@@ -35,7 +35,10 @@ function route() {
   current = new AbortController();
   const signal = AbortSignal.any([current.signal, session.signal]);
   const el = h("main", { id: "content", tabindex: "-1", class: "view " + view.path, "data-view": view.path });
-  document.querySelector("main").replaceWith(el);
+  const before = document.querySelector("main");
+  const inside = before.contains(document.activeElement); // who opened something in the view goes on in what it leads to
+  before.replaceWith(el);
+  if (inside) el.focus({ preventScroll: true });
   document.title = view.name + " · workbench";
   for (const a of document.querySelectorAll("nav a")) {
     if (a.dataset.path === view.path) {

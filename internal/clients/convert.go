@@ -16,9 +16,10 @@ type conversion struct {
 	*reader
 	project string // the folder that the entry is for, or ""
 	server  *Server
-	said    string // how the server is reached, in the words of the file
-	byKey   string // the key of its address
-	refused bool   // the address cannot be reached, which is said
+	said    string   // how the server is reached, in the words of the file
+	byKey   string   // the key of its address
+	refused bool     // the address cannot be reached, which is said
+	given   []string // the variables that the entry gives its program, but for those that hand on the client's own
 	include []string
 	exclude []string
 }
@@ -31,6 +32,15 @@ func (c *conversion) note(line int, format string, args ...any) {
 
 // members carries over each member, or has a note say that it is left out.
 func (c *conversion) members(n *document.Node) {
+	for _, key := range []string{"env", "envs", "environment"} {
+		if env := n.Get(key); env != nil {
+			for _, v := range env.Members {
+				if !strings.Contains(v.Value.Value, v.Key) {
+					c.given = append(c.given, v.Key)
+				}
+			}
+		}
+	}
 	for i, m := range n.Members {
 		if m.Value.Kind == document.Null || twice(n.Members[i+1:], m.Key) || strings.HasPrefix(m.Key, "_") || m.Key == "$schema" {
 			continue

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -37,7 +38,7 @@ func (c *conversion) variables(key string, n *document.Node) string {
 			return c.stands(key, n, found, "the text of a file")
 		case found == "$(" && vars == VarsShell:
 			c.note(n.Line, "the output of a command in $( ) is not filled in: %s stays as it is written", or(key, "the string"))
-		case found[0] == '$' && found != "$(" && vars == VarsShell:
+		case found[0] == '$' && found != "$(" && vars == VarsShell && !c.own(key, found[1:]):
 			return "${" + found[1:] + "}"
 		case found[0] == '%' && vars == VarsShell && c.System.GOOS == "windows":
 			return "${" + strings.Trim(found, "%") + "}"
@@ -54,6 +55,9 @@ func (c *conversion) braces(key string, n *document.Node, found string) string {
 	case !strings.HasSuffix(found, "}"):
 		return "$" + found
 	case c.patterns.named.MatchString(inner) && !strings.HasPrefix(inner, "workspace") && inner != "userHome" && inner != "pathSeparator":
+		if name, _, _ := strings.Cut(inner, ":"); c.own(key, name) {
+			return "$" + found
+		}
 		return found
 	case kind == "env" && c.patterns.named.MatchString(what):
 		return "${" + what + "}"
@@ -78,8 +82,16 @@ func (c *conversion) braces(key string, n *document.Node, found string) string {
 		return c.stands("WORKSPACE_FOLDER", n, found, "the folder that is open in the client")
 	case kind == "file":
 		return c.stands(key, n, found, "the text of a file")
+	case !c.patterns.known.MatchString(inner): // as a shell writes it, which the program may be
+		return "$" + found
 	}
 	return c.stands(or(what, inner), n, found, "what the client knows")
+}
+
+// own reports whether a variable in an argument, which has no key, is one that the entry gives its program. Clients leave
+// it as it is written, and the program fills it in, as mcp-remote does in its headers.
+func (c *conversion) own(key, name string) bool {
+	return key == "" && slices.Contains(c.given, name)
 }
 
 // stands writes a variable for what workbench has no form of, and says so.

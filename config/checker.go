@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -17,6 +18,8 @@ type checker struct {
 
 	workedOn []value // what names a toolbox whose tools are to be commands
 	unread   string  // what is to be said of files of variables that could not be read
+
+	given []document.Member // what the entry whose arguments are read gives its program as variables
 }
 
 // text reads a string and puts its variables in. The result is false if it cannot be used, which is reported.
@@ -49,6 +52,9 @@ func (c *checker) text(n *document.Node, path string, secret bool) (value, bool)
 	}
 	for _, name := range e.missing {
 		hint := orElse(elsewhere(name), fmt.Sprintf("set it, or write ${%s:-default}", name))
+		if slices.ContainsFunc(c.given, func(m document.Member) bool { return m.Key == name }) {
+			hint = fmt.Sprintf("set it, or write $${%s} if the program is to fill it in, which gets it by env", name)
+		}
 		c.problem(position{n.Line, n.Column}, path, fmt.Sprintf("want a value for variable %s, got none", name), hint+c.unread)
 	}
 	return v, false

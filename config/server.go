@@ -141,7 +141,11 @@ func readStdio(o *object, s *Server) {
 			o.c.reject(v, "want a program", "")
 		}
 	}
+	if env := o.members["env"].Value; env != nil {
+		o.c.given = env.Members
+	}
 	s.Args = texts(o.list("args", true))
+	o.c.given = nil
 	s.Env = readEnv(o)
 	s.EnvFile = readEnvFiles(o)
 	if n, path, ok := o.take("inheritEnv"); ok {

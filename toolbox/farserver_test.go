@@ -98,7 +98,7 @@ func (r *farServer) config(transport config.Transport) config.Server {
 	}
 	return config.Server{
 		Name: "far", Transport: transport, URL: r.URL + path,
-		Headers:  map[string]string{"X-Api-Key": "k3y", "Authorization": "Bearer t0ken"},
+		Headers:  map[string]string{"X-Api-Key": "k3y", "Authorization": "Bearer t0ken", "host": "tools.example"},
 		Timeouts: config.Timeouts{Start: 10 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute},
 	}
 }
@@ -113,6 +113,7 @@ func (r *farServer) open(transport config.Transport, opts toolbox.Options) (*too
 
 func (r *farServer) note(req *http.Request, body []byte) *wire.Message {
 	s := seen{verb: req.Method, body: string(body), header: req.Header.Clone()}
+	s.header.Set("Host", req.Host)
 	m := new(wire.Message)
 	if wire.Scan(body, m) != nil {
 		m = nil

@@ -322,7 +322,7 @@ func TestHTTPHeaders(t *testing.T) {
 		t.Errorf("initialize: got the session and version %q, want none", got)
 	}
 	for _, s := range slices.Concat(r.came("POST", ""), r.came("DELETE", "")) {
-		want := map[string]string{"X-Api-Key": "k3y", "Authorization": "Bearer t0ken"}
+		want := map[string]string{"X-Api-Key": "k3y", "Authorization": "Bearer t0ken", "Host": "tools.example"}
 		if s.verb == "POST" {
 			want["Content-Type"], want["Accept"] = "application/json", "application/json, text/event-stream"
 		}

@@ -104,6 +104,7 @@ func (r *Requester) Request(ctx context.Context, method, address string, body []
 	for k, v := range r.access().cfg.Headers {
 		req.Header.Set(k, v)
 	}
+	req.Host = req.Header.Get("Host") // net/http sends no other; "" is that of the address
 	return req, nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
-// Advised says in the error of a write what to do if the disk is full or cannot be written; any other error is returned
-// as it is. The errors of this package are advised. A caller that writes to a file that was opened here passes the
+// Advised says in the error of a write, or of a lock, what to do if the disk is full, cannot be written or has no locks;
+// any other error is returned as it is. The errors of this package are advised. A caller that writes to a file that was opened here passes the
 // errors of writing to Advised.
 func Advised(err error) error {
 	var at *fs.PathError
@@ -22,6 +22,8 @@ func Advised(err error) error {
 		return fmt.Errorf("%w (make room in %s, or on its disk)", err, folder)
 	case syserr.IsReadOnly(err):
 		return fmt.Errorf("%w (have the disk of %s mounted for writing, or choose another place)", err, folder)
+	case at.Op == "lock" && syserr.IsNoLocks(err):
+		return fmt.Errorf("%w (the disk of %s has no locks: choose another place)", err, folder)
 	}
 	return err
 }

@@ -29,6 +29,14 @@ func TestAdvised(t *testing.T) {
 			t.Errorf("got error %v, want %s", err, want)
 		}
 	}
+	for cause, want := range map[error]string{
+		syscall.ENOLCK: "lock " + path + ": no locks available (the disk of " + dir + " has no locks: choose another place)",
+		syscall.EPERM:  "lock " + path + ": operation not permitted",
+	} {
+		if err := openfile.Advised(&fs.PathError{Op: "lock", Path: path, Err: cause}); err.Error() != want {
+			t.Errorf("got error %v, want %s", err, want)
+		}
+	}
 	if err := openfile.Replace(filepath.Join(dir, "none", "file"), nil); err == nil || !errors.Is(err, fs.ErrNotExist) || err.Error() != "open "+filepath.Join(dir, "none", "file")+": no such file or directory" {
 		t.Errorf("got error %v, want that of the file that was wanted", err)
 	}

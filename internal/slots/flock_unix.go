@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // flock locks f for this process alone and reports whether that could be done. The lock ends with the file, which no
@@ -19,7 +21,7 @@ func flock(f *os.File) (bool, error) {
 			return false, nil
 		case unix.EINTR:
 		default:
-			return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+			return false, openfile.Advised(&os.PathError{Op: "lock", Path: f.Name(), Err: err})
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // flock locks f for this process alone and reports whether that could be done. The lock ends with the file, which no
@@ -16,6 +18,6 @@ func flock(f *os.File) (bool, error) {
 	case windows.ERROR_LOCK_VIOLATION:
 		return false, nil
 	default:
-		return false, &os.PathError{Op: "LockFileEx", Path: f.Name(), Err: err}
+		return false, openfile.Advised(&os.PathError{Op: "lock", Path: f.Name(), Err: err})
 	}
 }

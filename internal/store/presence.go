@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -36,7 +35,7 @@ func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 		for _, alone := range []bool{true, false} {
 			ok, err := tryLock(p.file, alone)
 			if err != nil {
-				return false, fmt.Errorf("lock %s: %w", p.file.Name(), err)
+				return false, p.unlockable(err)
 			}
 			if ok {
 				p.alone = alone
@@ -56,15 +55,20 @@ func (p *presence) stay() error {
 	}
 	p.alone = false
 	if err := shareLock(p.file); err != nil {
-		return fmt.Errorf("lock %s: %w", p.file.Name(), err)
+		return p.unlockable(err)
 	}
 	return nil
 }
 
+func (p *presence) unlockable(err error) error {
+	return openfile.Advised(&os.PathError{Op: "lock", Path: p.file.Name(), Err: err})
+}
+
 // leave gives the lock back in so many words: a child that was just forked has the file open until it runs its program,
-// and would have us be there until then.
+// and would have us be there until then. Where that fails there are no locks.
 func (p *presence) leave() error {
-	return errors.Join(unlock(p.file), p.file.Close())
+	_ = unlock(p.file)
+	return p.file.Close()
 }
 
 // suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be

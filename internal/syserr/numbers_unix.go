@@ -15,4 +15,5 @@ var (
 	notOurs   = kind{syscall.EADDRNOTAVAIL}
 	reserved  = kind{syscall.EACCES}
 	noProgram = kind{syscall.ENOEXEC}
+	noLocks   = kind{syscall.ENOLCK, syscall.ENOSYS, syscall.ENOTSUP}
 )

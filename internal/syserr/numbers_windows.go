@@ -13,4 +13,5 @@ var (
 	notOurs   = kind{windows.WSAEADDRNOTAVAIL}
 	reserved  = kind{windows.WSAEACCES}
 	noProgram = kind{windows.ERROR_BAD_EXE_FORMAT, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH}
+	noLocks   = kind{windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_FUNCTION}
 )

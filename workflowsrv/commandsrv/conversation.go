@@ -179,8 +179,7 @@ func runPostFeedback(ctx context.Context, s *service, c *caller, a arguments) (a
 		}
 		given.Score = score
 	}
-	if a.raw("nl_feedback") != nil {
-		text := a.text("nl_feedback")
+	if text := a.text("nl_feedback"); strings.TrimSpace(text) != "" { // An empty field of a form is no text.
 		given.Text = &text
 	}
 	if given.Score == nil && given.Text == nil {

@@ -119,6 +119,26 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// A login that fails at its very end leaves the one before it as it was.
+func TestLoginAgainFails(t *testing.T) {
+	b := newBed(t)
+	c := b.client(oauth.Settings{})
+	if _, err := b.login(c); err != nil {
+		t.Fatal(err)
+	}
+	b.token(c)
+	b.Change = func(path string, said map[string]any) {
+		if path == "/token" {
+			said["token_type"] = "mac"
+		}
+	}
+	if _, err := b.login(c); err == nil {
+		t.Error("a token of a type that nobody knows was taken")
+	}
+	b.token(c)
+	b.token(b.client(oauth.Settings{})) // of another process
+}
+
 // Answers that do not fit what was asked, and places that no login is safe with, end a login, and nothing is kept of
 // it.
 func TestFaultF16_HostileLogins(t *testing.T) {

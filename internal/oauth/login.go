@@ -32,8 +32,8 @@ type LoginOptions struct {
 // callbackPath is where the browser comes back to.
 const callbackPath = "/callback"
 
-// Login has a person log in and keeps what comes of it. It returns the scopes that the token was asked for or granted
-// with, and ends with ctx.
+// Login has a person log in and keeps what comes of it; where that fails, the login before it stays. It returns the scopes
+// that the token was asked for or granted with, and ends with ctx.
 func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string, err error) {
 	if c.settings.Grant.own() {
 		return nil, fmt.Errorf("this server is used with %s, and needs no login", c.settings.Grant)
@@ -91,17 +91,20 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 		return nil, err
 	}
 	err = c.change(ctx, func(r *record) error {
-		r.forget()
-		r.settle(p)
-		r.Scopes, r.Key = scopes, key
 		if r.Registrations == nil {
 			r.Registrations = make(map[string]registration)
 		}
 		r.Registrations[p.Issuer] = c.grants.kept(reg)
-		err := c.grants.exchange(ctx, r, reg, url.Values{
+		made := *r
+		made.forget()
+		made.settle(p)
+		made.Scopes, made.Key = scopes, key
+		err := c.grants.exchange(ctx, &made, reg, url.Values{
 			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier},
 		})
-		scopes = r.Scopes
+		if err == nil { // else the login before it, if there was one, is as good as it was
+			*r, scopes = made, made.Scopes
+		}
 		c.keep(*r)
 		return err
 	})

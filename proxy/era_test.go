@@ -238,6 +238,45 @@ func TestAskedCallGoesOnOrEnds(t *testing.T) {
 			c.hear(`"id":4`, "notifications/cancelled")
 		})
 	})
+	const patient = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside","timeouts":{"callIdle":"15m"}}}}}}`
+	again := func(c *talk, id int, args string, asked string, answers string) {
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":%s,%s}}`,
+			id, args, field(t, asked, "result", "requestState"), answers, meta(""))
+	}
+	t.Run("the server works on for long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := talkTo(t, newFront(t, readConfig(t, patient), ""))
+			args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"hang","arguments":{"say":[{"jsonrpc":"2.0","id":"q",` + question + `}]}}`
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, args, meta(""))
+			again(c, 2, args, c.hear(`"id":1`, `input_required`), `{"r1":{"action":"accept"}}`)
+			time.Sleep(16 * time.Minute)
+			c.hear(`"id":2`, "timeouts.callIdle")
+		})
+	})
+	t.Run("the client is slow, twice", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := talkTo(t, newFront(t, readConfig(t, patient), ""))
+			args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":{` + question + `}}}`
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, args, meta(""))
+			asked := c.hear(`"id":1`, `input_required`)
+			time.Sleep(9 * time.Minute)
+			again(c, 2, args, asked, `{}`)
+			asked = c.hear(`"id":2`, `input_required`)
+			time.Sleep(9 * time.Minute)
+			again(c, 3, args, asked, `{"r2":{"action":"accept"}}`)
+			c.hear(`"id":3`, `"resultType":"complete"`, "accept")
+		})
+	})
+	t.Run("the client does not come back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := talkTo(t, newFront(t, readConfig(t, patient), ""))
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"hang","arguments":{"say":[{"jsonrpc":"2.0","id":"q",%s}]}},%s}}`, question, meta(""))
+			c.hear(`"id":1`, `input_required`)
+			time.Sleep(11 * time.Minute)
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"heard"},%s}}`, meta(""))
+			c.hear(`"id":2`, "did not answer in time", "notifications/cancelled")
+		})
+	})
 }
 
 func unmarshalMap(t *testing.T, raw json.RawMessage) map[string]json.RawMessage {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// parkTime is how long a parked request waits for the client's retry.
+// parkTime is how long a parked request waits for the client's retry, each time that the client is asked.
 const parkTime = 10 * time.Minute
 
 // parked is a request of a modern client to a legacy server that asked for something in the midst of it. The client was
@@ -30,7 +30,8 @@ type parked struct {
 	expiry *time.Timer
 
 	mu      sync.Mutex
-	waiting *flight // the client's request that is to be answered now, if any
+	until   time.Time // when the client is to have come back, which was asked last
+	waiting *flight   // the client's request that is to be answered now, if any
 	asked   map[string]held
 	next    int
 	fresh   []held // not yet told to the client
@@ -133,8 +134,11 @@ func (p *parked) tell() {
 		questions = eras.AppendQuestionToModern(questions.Member(key), scanned(h.raw))
 	}
 	p.fresh = nil
+	p.until = time.Now().Add(parkTime)
+	p.expiry.Reset(parkTime)
+	state := p.states.close(p.number, p.digest, p.until)
 	p.mu.Unlock()
-	f.reply(asking(questions.End(), p.states.close(p.number, p.digest, time.Now().Add(parkTime))))
+	f.reply(asking(questions.End(), state))
 }
 
 // resume connects the retry of a parked request with it. It reports whether the request carried a state of ours, and so
@@ -165,7 +169,7 @@ func (p *parked) retry(f *flight, c *call) {
 	p.mu.Lock()
 	if p.waiting != nil || p.over {
 		p.mu.Unlock()
-		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "this requestState was used already"})
+		f.fail(errUsed)
 		return
 	}
 	for key, value := range wire.Members(c.Raw, c.Responses) {
@@ -229,8 +233,17 @@ func (p *parked) done(m *wire.Message, err error) {
 	f.deliver(m, err)
 }
 
-// expire gives up waiting for the client.
-func (p *parked) expire() { p.end("the client did not answer in time", nil, wire.Span{}) }
+// expire gives up waiting for the client, unless the client waits for the server or was asked again since.
+func (p *parked) expire() {
+	var open []held
+	first := false
+	p.mu.Lock()
+	if p.waiting == nil && !time.Now().Before(p.until) {
+		open, first = p.dropLocked()
+	}
+	p.mu.Unlock()
+	p.leave(open, first, "the client did not answer in time", nil, wire.Span{})
+}
 
 // end gives the server's call up, and refuses what the server asked for it. raw is the client's notification, if it sent
 // one, and id the span of the id in it.
@@ -238,6 +251,11 @@ func (p *parked) end(why string, raw []byte, id wire.Span) {
 	p.mu.Lock()
 	open, first := p.dropLocked()
 	p.mu.Unlock()
+	p.leave(open, first, why, raw, id)
+}
+
+// leave refuses what the server asked, and gives its call up if first says that nobody did so before.
+func (p *parked) leave(open []held, first bool, why string, raw []byte, id wire.Span) {
 	refuse(open, why)
 	if first && p.first.parked.Load() == p {
 		p.first.call.Cancel(raw, id)

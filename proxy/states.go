@@ -16,6 +16,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
+// errUsed refuses a state that a client brings along a second time.
+var errUsed = &wire.Error{Code: wire.CodeInvalidParams, Message: "this requestState was used already"}
+
 // states are what the states stand for that modern clients were given and bring along with a request made again.
 type states struct {
 	*sealer

@@ -83,11 +83,12 @@ func (d *desk) unopened(sh *shelf.Shelf, name string) (*shelf.Box, *toolbox.Serv
 	return b, srv
 }
 
-// inTurn has the request go on, on a goroutine of its own, when those have that wait for the server.
-func (d *desk) inTurn(c *call, srv *toolbox.Server, goOn func(f *flight, later *call)) {
+// inTurn has the request go on, on a goroutine of its own, when those have that wait for the server; it reports false if
+// the request is refused, which is then answered.
+func (d *desk) inTurn(c *call, srv *toolbox.Server, goOn func(f *flight, later *call)) bool {
 	f := d.ownAndNarrate(c)
 	if f == nil {
-		return
+		return false
 	}
 	later := c.own()
 	wait, done := d.turns.take(of(srv))
@@ -96,6 +97,7 @@ func (d *desk) inTurn(c *call, srv *toolbox.Server, goOn func(f *flight, later *
 		wait()
 		goOn(f, later)
 	})
+	return true
 }
 
 // refuse answers a call, of what is named by target, with an error.
@@ -110,10 +112,15 @@ func (d *desk) refuse(c *call, target string, err error) {
 func (d *desk) forward(c *call, at destination) {
 	if f := d.take(c); f != nil {
 		f.forward(c, at)
+	} else {
+		at.refuse()
 	}
 }
 
 func (f *flight) forward(c *call, at destination) {
+	if at.failed != nil && !f.atEnd(at.ended) { // it was given up while it waited
+		at.refuse()
+	}
 	if at.srv == nil {
 		f.reply([]byte("{}"))
 		return
@@ -121,7 +128,6 @@ func (f *flight) forward(c *call, at destination) {
 	if at.prompt {
 		f.call.Prompt = at.key
 	}
-	f.failed = at.failed
 	f.send(c, at.srv, at.key, at.edits...)
 	if at.after != nil {
 		at.after()

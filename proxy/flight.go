@@ -49,7 +49,6 @@ type flight struct {
 	level    string                       // of the log lines that a legacy client wants
 	began    time.Duration                // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 	digest   uint64                       // of a modern client's request
-	failed   func(outcome)                // unless it is nil, is called when it ends without a result
 	granted  uint64                       // the digest of what a person agreed to, of a modern client
 
 	cached bool // it is of a method whose results may be kept by modern clients
@@ -73,9 +72,6 @@ func (f *flight) ended(o outcome, reply []byte) {
 	if r := f.asking.Load(); r != nil {
 		r.end(reply != nil)
 	}
-	if o != answered && f.failed != nil {
-		f.failed(o)
-	}
 }
 
 // giveUp implements work.
@@ -91,8 +87,12 @@ func (f *flight) giveUp(raw []byte, id wire.Span) {
 }
 
 // send forwards the request to a server with the given edits, which need live only during the call. target is what it
-// asks for, by the server's own name. A retry of a request that is parked resumes it instead.
+// asks for, by the server's own name. A retry of a request that is parked resumes it instead. A request that was given up
+// while it waited is not sent.
 func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
+	if f.over.Load() {
+		return
+	}
 	f.began = f.by.tallies.clock() // before server, by which ended knows that it was forwarded
 	if t := f.by.tracer; t != nil {
 		f.span = newSpan(t, &f.request, c, srv, edits)

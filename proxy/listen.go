@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"maps"
+
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -34,17 +36,25 @@ func (r *resourceDesk) listen(c *call) {
 		r.watches.account.Credit(sub.size)
 		return
 	}
+	sub.told = maps.Clone(r.watches.lists()) // before the client can read its lists anew, relying on what it is told then
 	f.out.Message(sub.acknowledgement(f.id))
-	if !r.watches.listen(f, sub, func() { r.endListen(f) }) {
+	sub.watchTasks(true) // before the subscription can end, which takes that back
+	if !r.watches.listen(f, sub, func(outcome) { r.endListen(f) }) {
+		sub.watchTasks(false)
 		r.watches.account.Credit(sub.size)
 		return
 	}
 	for _, uri := range sub.uris {
 		r.watches.led(uri, r.watch(uri, true))
 	}
-	r.find() // what may have come just now
+	r.find()             // what may have come just now
+	r.watches.announce() // what has changed since the acknowledgement
+}
+
+// watchTasks has the servers of the tasks tell of them, or no longer.
+func (sub *subscription) watchTasks(on bool) {
 	for _, t := range sub.tasks {
-		t.server.WatchTask(t.id, true)
+		t.server.WatchTask(t.id, on)
 	}
 }
 
@@ -55,9 +65,7 @@ func (r *resourceDesk) endListen(f *flight) {
 		r.watch(uri, false)
 	}
 	if sub != nil {
-		for _, t := range sub.tasks {
-			t.server.WatchTask(t.id, false)
-		}
+		sub.watchTasks(false)
 	}
 }
 

@@ -58,11 +58,11 @@ type request struct {
 	id       []byte // the token of the client's id
 	token    []byte // of its progress token, if any
 	terms    terms
-	tool     bool      // a tools/call: what goes wrong is told to the model
-	size     int       // what the account is charged for it; guarded by requests.mu
-	after    func()    // what else is done at its end; guarded by requests.mu
-	room     [192]byte // for copies of what is short of the request, so that nothing is allocated for them
-	kept     int       // how much of room is taken
+	tool     bool          // a tools/call: what goes wrong is told to the model
+	size     int           // what the account is charged for it; guarded by requests.mu
+	after    func(outcome) // what else is done at its end; guarded by requests.mu
+	room     [192]byte     // for copies of what is short of the request, so that nothing is allocated for them
+	kept     int           // how much of room is taken
 	over     atomic.Bool
 
 	ctx    context.Context
@@ -219,7 +219,7 @@ func (r *request) hold(n int) bool {
 func (r *request) serve(f func()) { go f() }
 
 // atEnd has f called when the request has ended; it reports false if it has.
-func (r *request) atEnd(f func()) bool {
+func (r *request) atEnd(f func(outcome)) bool {
 	r.requests.mu.Lock()
 	defer r.requests.mu.Unlock()
 	if r.over.Load() {
@@ -244,7 +244,7 @@ func (r *request) end(o outcome, reply []byte) bool {
 		r.cancel()
 	}
 	if after != nil {
-		after()
+		after(o)
 	}
 	return true
 }

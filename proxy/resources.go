@@ -80,7 +80,7 @@ func (r *resourceDesk) toWatch(at destination, uri, method string) (destination,
 	}
 	if !at.srv.Era().Has(method) {
 		at.after()
-		return destination{}, nil
+		return destination{failed: at.failed}, nil
 	}
 	return at, nil
 }
@@ -168,7 +168,17 @@ type destination struct {
 	prompt bool            // what is asked for is a prompt
 	edits  []wire.Edit
 	after  func()        // unless it is nil, is called when the request was sent
-	failed func(outcome) // unless it is nil, is called when the request ends without a result
+	failed func(outcome) // unless it is nil, is called when the request is not made, or ends without a result
+}
+
+// refuse takes note that the request is not made.
+func (at *destination) refuse() { at.ended(refused) }
+
+// ended takes note of the end of the request.
+func (at *destination) ended(o outcome) {
+	if at.failed != nil && o != answered {
+		at.failed(o)
+	}
 }
 
 // toPrompt is where the prompt of an exposed name is, which stands at a place of the request.
@@ -245,7 +255,9 @@ func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func(
 		d.refuse(c, name, err)
 	case at.srv != nil && d.turns.waited(of(at.srv)):
 		whose := at
-		d.inTurn(c, whose.srv, func(f *flight, later *call) { f.forward(later, whose) })
+		if !d.inTurn(c, whose.srv, func(f *flight, later *call) { f.forward(later, whose) }) {
+			whose.refuse()
+		}
 	default:
 		d.forward(c, at)
 	}

@@ -69,13 +69,12 @@ func (ws *watches) drop(names []string) {
 }
 
 // listen registers a subscription; end is called when its request has ended. It reports false if that is so already.
-func (ws *watches) listen(f *flight, sub *subscription, end func()) bool {
+func (ws *watches) listen(f *flight, sub *subscription, end func(outcome)) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if !f.atEnd(end) {
 		return false
 	}
-	sub.told = maps.Clone(ws.lists())
 	ws.listens[f] = sub
 	return true
 }

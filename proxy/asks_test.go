@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/proxy"
 )
 
 const oneServer = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside"}}}}}`
@@ -133,6 +134,32 @@ func TestTimeInWhichTheClientIsAsked(t *testing.T) {
 			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{"r1":{"action":"accept"}},%s}}`, ask, state, meta(""))
 			c.hear(`"id":2`, `"resultType":"complete"`, "accept")
 		})
+	})
+}
+
+// Of several questions for one call those are not put to a client that come when the call has ended.
+func TestNoQuestionAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		front := newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","args":["modern"]`, 1)), "")
+		c := &talk{t: t, front: front, got: make(chan string, 100)}
+		c.session = front.Connect(func(msg []byte) {
+			c.got <- string(msg)
+			if strings.Contains(string(msg), "elicitation/create") {
+				c.session.(*proxy.Session).Abandon(0, []byte("1")) // as the end of a connection does
+			}
+		})
+		c.initialize()
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":[` +
+			`{"method":"elicitation/create","params":{"message":"first"}},{"method":"elicitation/create","params":{"message":"second"}}]}}}}`)
+		c.hear("first")
+		synctest.Wait()
+		for len(c.got) > 0 {
+			if msg := <-c.got; strings.Contains(msg, "second") {
+				t.Errorf("got %s after the end of the call", msg)
+			}
+		}
+		_ = c.session.Close(t.Context())
+		_ = front.Close()
 	})
 }
 

@@ -94,6 +94,10 @@ func (f *flight) ask(m *wire.Message) bool {
 			f.fail(err)
 			return true
 		}
+		if f.over.Load() { // it ended meanwhile and did not find the question
+			r.end(true)
+			return true
+		}
 	}
 	return true
 }

@@ -38,7 +38,7 @@ type approvals struct {
 	states   *states
 	asks     *asks
 	line     *line
-	begin    func(func(context.Context))
+	begin    func(func(context.Context)) bool
 	leaving  <-chan struct{} // closed when nothing more comes from the client
 }
 
@@ -68,7 +68,9 @@ func (as *approvals) approve(f *flight, c *call, asked approval.Call, made func(
 		as.askConsent(f, c, w)
 		return
 	}
-	as.begin(func(context.Context) { as.await(f, c, w, made) })
+	if !as.begin(func(context.Context) { as.await(f, c, w, made) }) {
+		as.register.Remove(w.ID)
+	}
 }
 
 // await makes the call once it is agreed to, and tells the client meanwhile that it waits.
@@ -171,12 +173,14 @@ func (as *approvals) consentResult(number uint64, k *consent) []byte {
 	return as.states.inputRequired("approve", questionParams(k.Waiting), number, k.digest, k.Until)
 }
 
-// drop forgets a question.
-func (as *approvals) drop(number uint64) {
-	if k, ok := as.states.drop(number).(*consent); ok {
+// drop forgets a question; it reports false if that was done before.
+func (as *approvals) drop(number uint64) bool {
+	k, ok := as.states.drop(number).(*consent)
+	if ok {
 		k.expiry.Stop()
 		as.register.Remove(k.ID)
 	}
+	return ok
 }
 
 // close forgets all questions to a modern client.
@@ -217,12 +221,14 @@ func (as *approvals) consented(f *flight, c *call, made func(*call)) bool {
 		f.reply(as.consentResult(number, k))
 		return true
 	}
-	as.drop(number)
 	later, err := c.withoutAnswers()
-	if err != nil {
+	switch {
+	case !as.drop(number): // by the same retry, which came twice at once
+		f.fail(errUsed)
+	case err != nil:
 		f.fail(err)
-		return true
+	default:
+		as.conclude(f, later, k.Waiting, made)
 	}
-	as.conclude(f, later, k.Waiting, made)
 	return true
 }

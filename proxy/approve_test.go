@@ -319,3 +319,12 @@ func TestLeftOutWhileStopped(t *testing.T) {
 		})
 	}
 }
+
+// A call that would wait for a person as its session ends waits for nobody, and is not shown as one that does.
+func TestApproveAtTheEnd(t *testing.T) {
+	register := approval.New("")
+	proxy.ApproveAtTheEnd(register)
+	if got := register.List(); len(got) > 0 {
+		t.Errorf("got %v waiting, want nothing", got)
+	}
+}

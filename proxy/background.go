@@ -26,13 +26,15 @@ func newBackground() *background {
 	return b
 }
 
-// begin has f done, unless the session has ended; the end of the session ends its context and waits for it.
-func (b *background) begin(f func(ctx context.Context)) {
+// begin has f done, unless the session has ended, which false reports; the end of the session ends its context and waits
+// for it.
+func (b *background) begin(f func(ctx context.Context)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
 		b.work.Go(func() { f(b.ctx) })
 	}
+	return !b.closed
 }
 
 // ended reports whether nothing more is begun.

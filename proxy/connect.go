@@ -40,8 +40,8 @@ func newSession(p *Proxy, of *Client) *Session {
 		delete(root.sessions, s)
 	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
-	begin := s.work.begin
-	s.line = newLine(of.Send, begin)
+	begin := func(f func(context.Context)) { s.work.begin(f) }
+	s.line = newLine(of.Send, s.work.begin)
 	s.line.throttle(of.Behind, of.Unread)
 	s.profile = newProfile(opts.Clients, begin)
 	s.log = loggerOf(opts.Logger, s.number, s.profile)
@@ -110,7 +110,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		states:   s.states,
 		asks:     s.asks,
 		line:     s.line,
-		begin:    begin,
+		begin:    s.work.begin,
 		leaving:  s.leaving,
 	}
 	s.considering = &considering{

@@ -1,7 +1,16 @@
 package proxy
 
 import (
+	"bytes"
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -58,4 +67,46 @@ func (n *Naming) Meant(box, server, name string) (Named, error) {
 		return Named{}, err
 	}
 	return Named{to.Server.Toolbox, to.Server.Name, to.Key}, nil
+}
+
+// ApproveAtTheEnd has a call wait for a person that comes as its session has just ended.
+func ApproveAtTheEnd(register *approval.Register) {
+	log := &forwarding{tallies: new(tallies)}
+	f := &flight{request: request{requests: newRequests(account.New(account.Client, nil), nil), ctx: context.Background()}, by: log}
+	over := newBackground()
+	over.end()
+	as := &approvals{register: register, profile: newProfile(nil, nil), begin: over.begin}
+	as.approve(f, &call{Request: new(incoming.Request)}, approval.NewCall("box", "server", "tool", nil), nil)
+}
+
+// ForgetTogether has a task of workbench's own that is old forgotten by two who look for it at once, and gives how many
+// bytes of those that were kept besides are kept still.
+func ForgetTogether(besides int) int64 {
+	charged := account.New(account.Client, nil)
+	charged.Keep(besides)
+	ts := newOwnTasks(charged, nil)
+	old := &ownTask{of: ts, status: "completed", began: time.Now().Add(-2 * ownTaskLife), ended: time.Now()}
+	ts.keep(old)
+	old.mu.Lock()
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(ts.forget)
+	}
+	wait := func(stack []byte) bool {
+		return bytes.Contains(stack, []byte("[sync.Mutex.Lock]")) && bytes.Contains(stack, []byte("(*ownTasks).forget("))
+	}
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		n := 0
+		for stack := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+			if wait(stack) {
+				n++
+			}
+		}
+		if n == 2 { // both have found the task, which is held
+			break
+		}
+	}
+	old.mu.Unlock()
+	both.Wait()
+	return charged.Kept()
 }

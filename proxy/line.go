@@ -24,7 +24,7 @@ const catchUp = 100 * time.Millisecond
 // line is the way to a client for what belongs to none of its requests, and the Outlet of those of a stdio client.
 type line struct {
 	send  func(msg []byte)
-	begin func(func(context.Context))
+	begin func(func(context.Context)) bool
 	// far reports whether the client has much of what was sent still to read. It is set before the first message;
 	// without it the client is never behind.
 	far func() bool
@@ -45,7 +45,7 @@ type arrear struct {
 // size is what the server's account is charged for it.
 func (n *arrear) size() int { return len(n.msg) + account.Each }
 
-func newLine(send func([]byte), begin func(func(context.Context))) *line {
+func newLine(send func([]byte), begin func(func(context.Context)) bool) *line {
 	return &line{send: send, begin: begin, arrears: make(map[arrear]struct{}), owed: make(map[*toolbox.Server]int)}
 }
 
@@ -125,8 +125,8 @@ func (l *line) news(srv *toolbox.Server, to *request, msg []byte) {
 		srv.Dropped()
 	}
 	l.mu.Unlock()
-	if first && keep {
-		l.begin(l.payArrears)
+	if first && keep && !l.begin(l.payArrears) {
+		l.forget()
 	}
 }
 
@@ -158,13 +158,18 @@ func (l *line) payArrears(ctx context.Context) {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			l.mu.Lock()
-			for n := range l.arrears {
-				l.forgetLocked(n)
-			}
-			l.mu.Unlock()
+			l.forget()
 			return
 		}
+	}
+}
+
+// forget takes out all news that wait.
+func (l *line) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := range l.arrears {
+		l.forgetLocked(n)
 	}
 }
 

@@ -185,8 +185,10 @@ func (ts *ownTasks) forget() {
 		t.mu.Lock()
 		if t.isOld(now) {
 			ts.mu.Lock()
-			delete(ts.all, t.task)
-			ts.account.Credit(t.size)
+			if ts.all[t.task] == t { // else somebody else has just forgotten it
+				delete(ts.all, t.task)
+				ts.account.Credit(t.size)
+			}
 			ts.mu.Unlock()
 		}
 		t.mu.Unlock()

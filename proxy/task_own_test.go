@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/proxy"
 )
 
 const tasksMeta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"` + eras.Tasks + `":{}}}}`
@@ -58,4 +59,11 @@ func TestOwnTasks(t *testing.T) {
 			l.close()
 		}
 	})
+}
+
+// A task that two look for at once is forgotten once: what else is kept is not credited for it.
+func TestOwnTasksAreForgottenOnce(t *testing.T) {
+	if got := proxy.ForgetTogether(5000); got != 5000 {
+		t.Errorf("got %d bytes kept, want 5000", got)
+	}
 }

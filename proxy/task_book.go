@@ -66,6 +66,15 @@ func (t *tasks) learn(srv *toolbox.Server, id string) string { return t.keep(srv
 // keep is learn of a task that the client knows by an id already, unless that is "", and that has its result, if done
 // is not nil.
 func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string {
+	shown, forgotten := t.enter(srv, id, known, done)
+	for _, old := range forgotten {
+		old.asked.close()
+	}
+	return shown
+}
+
+// enter is keep, and gives the tasks that made room for the new one.
+func (t *tasks) enter(srv *toolbox.Server, id, known string, done []byte) (shown string, forgotten []*task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.servers[naming.AddressOf(srv)]
@@ -77,12 +86,12 @@ func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string 
 		old := e.Value.(*task)
 		old.server = srv
 		of.order.MoveToBack(e)
-		return old.shown
+		return old.shown, nil
 	}
 	if len(t.shown) >= maxTasks {
-		t.forgetLocked(t.mostLocked())
+		forgotten = append(forgotten, t.forgetLocked(t.mostLocked()))
 	}
-	shown := id
+	shown = id
 	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, naming.AliasScheme) {
 		shown = naming.AliasURI(naming.AddressOf(srv), id)
 	}
@@ -92,16 +101,16 @@ func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string 
 	made := &task{server: srv, id: id, shown: shown, account: srv.Account(), asked: new(taskQuestions), done: done}
 	for !made.account.Charge(made.size()) {
 		if of.order.Len() == 0 {
-			return shown // too much else is kept because of the server: it is not found again
+			return shown, forgotten // too much else is kept because of the server: it is not found again
 		}
-		t.forgetLocked(of)
+		forgotten = append(forgotten, t.forgetLocked(of))
 	}
 	if shown != id {
 		of.renamed++
 	}
 	e := of.order.PushBack(made)
 	of.byID[id], t.shown[shown] = e, e
-	return shown
+	return shown, forgotten
 }
 
 // mostLocked returns the tasks of the server that has most: one that makes tasks without end costs no other its own.
@@ -115,8 +124,9 @@ func (t *tasks) mostLocked() *serverTasks {
 	return most
 }
 
-// forgetLocked forgets the task of a server that was not used for longest.
-func (t *tasks) forgetLocked(of *serverTasks) {
+// forgetLocked forgets the task of a server that was not used for longest, and gives it: what the server wants to know for
+// it is refused when the lock is not held.
+func (t *tasks) forgetLocked(of *serverTasks) *task {
 	old := of.order.Remove(of.order.Front()).(*task)
 	delete(of.byID, old.id)
 	delete(t.shown, old.shown)
@@ -124,21 +134,21 @@ func (t *tasks) forgetLocked(of *serverTasks) {
 	if old.shown != old.id {
 		of.renamed--
 	}
+	return old
 }
 
 // close forgets all, and refuses what servers want to know for them.
 func (t *tasks) close() {
 	t.mu.Lock()
-	var asked []*taskQuestions
+	var forgotten []*task
 	for _, of := range t.servers {
 		for of.order.Len() > 0 {
-			asked = append(asked, of.order.Front().Value.(*task).asked)
-			t.forgetLocked(of)
+			forgotten = append(forgotten, t.forgetLocked(of))
 		}
 	}
 	t.mu.Unlock()
-	for _, q := range asked {
-		q.close()
+	for _, old := range forgotten {
+		old.asked.close()
 	}
 }
 

@@ -60,7 +60,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		ctx:      s.work.ctx,
 		requests: s.requests,
 		profile:  s.profile,
-		turns:    newTurns(),
+		turns:    newTurns(s.account),
 		recorder: &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number},
 		forwarding: &forwarding{
 			tallies: &root.tallies,
@@ -330,7 +330,7 @@ func (s *Session) notification(m *wire.Message, scope uint64) {
 		later.Raw = bytes.Clone(m.Raw)
 		for _, b := range s.shelf.Opened() {
 			for _, srv := range b.Servers() {
-				if !s.shared(srv) && !s.desk.turns.behind(srv, func() { srv.Notify(&later) }) {
+				if !s.shared(srv) && !s.desk.turns.behind(srv, len(m.Raw), func() { srv.Notify(&later) }) {
 					srv.Notify(m)
 				}
 			}

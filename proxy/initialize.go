@@ -57,7 +57,7 @@ func (s *Session) setLevel(c *call) {
 	s.profile.change(func(k *known) { k.level = string(peer.level) })
 	var told []toolbox.Leveled
 	for _, b := range s.shelf.Made() {
-		told = append(told, b.SetLevel(string(peer.level), s.desk.turns.behind)...)
+		told = append(told, b.SetLevel(string(peer.level), func(srv *toolbox.Server, f func()) bool { return s.desk.turns.behind(srv, 0, f) })...)
 	}
 	if len(told) == 0 {
 		c.out.Finish(reply)

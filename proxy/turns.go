@@ -3,17 +3,22 @@ package proxy
 import (
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // turns has requests that wait for the same thing go on in the order in which they came.
 type turns struct {
+	account *account.Account // is charged for what is not a request
+
 	mu   sync.Mutex
 	last map[naming.Want]chan struct{} // closed when all that have come have gone on; there is none then
 }
 
-func newTurns() *turns { return &turns{last: make(map[naming.Want]chan struct{})} }
+func newTurns(account *account.Account) *turns {
+	return &turns{account: account, last: make(map[naming.Want]chan struct{})}
+}
 
 // of is what those wait for who want something of a server.
 func of(srv *toolbox.Server) naming.Want { return naming.Want{Toolbox: srv.Toolbox, Server: srv.Name} }
@@ -50,10 +55,15 @@ func (t *turns) waited(thing naming.Want) bool {
 	return t.last[thing] != nil
 }
 
-// behind has f done when all have gone on that wait for a server; it reports false, and does nothing, if nobody waits.
-// All who wait go on at the end of the session at the latest.
-func (t *turns) behind(srv *toolbox.Server, f func()) bool {
-	if !t.waited(of(srv)) {
+// waiterSize is charged for what waits besides its bytes: each has a goroutine.
+const waiterSize = 4 << 10
+
+// behind has f, which holds so many bytes, done when all have gone on that wait for a server; it reports false, and does
+// nothing, if nobody waits or there is no room for more that do. All who wait go on at the end of the session at the
+// latest.
+func (t *turns) behind(srv *toolbox.Server, bytes int, f func()) bool {
+	bytes += waiterSize
+	if !t.waited(of(srv)) || !t.account.Charge(bytes) {
 		return false
 	}
 	wait, done := t.take(of(srv))
@@ -61,6 +71,7 @@ func (t *turns) behind(srv *toolbox.Server, f func()) bool {
 		defer done()
 		wait()
 		f()
+		t.account.Credit(bytes)
 	}()
 	return true
 }

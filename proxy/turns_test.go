@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // What changes the state of a server keeps its place among calls that wait in workbench until their toolbox is open.
@@ -48,4 +50,22 @@ func TestOrderBesideAnOpen(t *testing.T) {
 	if n := strings.Count(heard, "setLevel"); n != rounds {
 		t.Errorf("got %d levels, want %d", n, rounds)
 	}
+}
+
+// What a client says without wanting an answer is bounded too while it waits for a server.
+func TestNewsBesideAnOpenAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := talkTo(t, newFront(t, readConfig(t, `{"toolboxes":{"dev":{"mcpServers":{"mute":{"command":"inside","args":["silent=initialize,server/discover"]}}}}}`), ""))
+		c.initialize()
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"mute/echo"}}}`)
+		synctest.Wait()
+		before := runtime.NumGoroutine()
+		for range 5000 {
+			c.say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		}
+		synctest.Wait()
+		if n := runtime.NumGoroutine() - before; n == 0 || n > 1100 {
+			t.Errorf("%d wait, want some and not all", n)
+		}
+	})
 }

@@ -85,19 +85,20 @@ func lines(p *proxy.Proxy, w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var followers sync.WaitGroup
 	defer followers.Wait()
-	known := make(map[*toolbox.Server]bool)
+	known := make(map[*toolbox.Server]context.CancelFunc) // what ends the following of each
 	for look := time.NewTicker(lookAgain); ; {
 		for i, srv := range all {
-			if known[srv.Server] {
+			if known[srv.Server] != nil {
 				continue
 			}
-			known[srv.Server] = true
+			following, end := context.WithCancel(ctx)
+			known[srv.Server] = end
 			last := uint64(0)
 			if i < len(after) {
 				last = after[i]
 			}
 			followers.Go(func() {
-				if follow(ctx, srv, last, &out) != nil {
+				if follow(following, srv, last, &out) != nil {
 					cancel()
 				}
 			})
@@ -106,6 +107,12 @@ func lines(p *proxy.Proxy, w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-look.C:
 			all = named(p, r)
+			for srv, end := range known {
+				if isOver(srv) && !slices.ContainsFunc(all, func(one proxy.Running) bool { return one.Server == srv }) {
+					end()
+					delete(known, srv)
+				}
+			}
 		case <-ctx.Done():
 			look.Stop()
 			return
@@ -113,13 +120,19 @@ func lines(p *proxy.Proxy, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follow writes each line of a server after that of the number.
+// isOver reports whether a server that nobody has open any more writes nothing more.
+func isOver(srv *toolbox.Server) bool {
+	st := srv.Status().State
+	return st != toolbox.Ready && !st.IsStarting()
+}
+
+// follow writes each line of a server after that of the number, until ctx ends.
 func follow(ctx context.Context, srv proxy.Running, last uint64, out *lineWriter) error {
-	for {
+	for over := false; !over; {
 		select {
 		case <-srv.Lines().Changed(last):
 		case <-ctx.Done():
-			return ctx.Err()
+			over = true // what was written before is told
 		}
 		var lines []calls.Line
 		var missed uint64
@@ -135,6 +148,7 @@ func follow(ctx context.Context, srv proxy.Running, last uint64, out *lineWriter
 			return err
 		}
 	}
+	return nil
 }
 
 func lineOf(srv proxy.Running, line calls.Line) status.Line {

@@ -4,6 +4,7 @@ package child_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -291,5 +292,60 @@ func TestCrashLeavesOthersAlone(t *testing.T) {
 	stop(t, sibling, child.Grace{EOF: -1})
 	if alive(spared) {
 		t.Error("an orphan outlived Stop")
+	}
+}
+
+// A guard ends a process that is in a hurry by itself, and no other.
+func TestGuardHurriesOneProcess(t *testing.T) {
+	g := newGuard(t)
+	stubborn, other := mustStart(t, g.Start, spec("stubborn")), mustStart(t, g.Start, spec("sleep"))
+	relative(t, stubborn)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := stubborn.Stop(ctx, child.Grace{EOF: time.Hour, Term: time.Hour}); err != nil {
+		t.Error(err)
+	}
+	if got, want := stubborn.Exit().String(), "killed by signal 9 (SIGKILL)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	select {
+	case <-other.Done():
+		t.Errorf("the other process has ended too: %v", other.Exit())
+	default:
+	}
+}
+
+// Signals that end programs do not end a guard: whoever sends them to all means its owner.
+func TestGuardHeedsNoSignals(t *testing.T) {
+	g := newGuard(t)
+	p := mustStart(t, g.Start, spec("sleep"))
+	relative(t, p)
+	guard := parent(t, p.PID())
+	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE} {
+		if err := unix.Kill(guard, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := mustStart(t, g.Start, spec("exit", "0"))
+	if got := waitDone(t, other); got.Code != 0 {
+		t.Errorf("got %v", got)
+	}
+	if parent(t, p.PID()) != guard {
+		t.Error("the process has lost its guard")
+	}
+	select {
+	case <-p.Done():
+		t.Errorf("the process has ended: %v", p.Exit())
+	default:
+	}
+}
+
+// Time that is short is short for a guard too that is made later: what it starts ends, if it is started at all.
+func TestHastenedBeforeTheFirstStart(t *testing.T) {
+	g := newGuard(t)
+	g.Hasten(child.Grace{EOF: time.Second, Term: time.Millisecond})
+	if p, err := g.Start(spec("stubborn")); err == nil {
+		waitDone(t, p)
+		stop(t, p, child.Grace{})
 	}
 }

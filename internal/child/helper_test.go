@@ -60,6 +60,9 @@ func helper(mode string, args []string) int {
 			os.Stderr.Write(block)
 		}
 		fmt.Fprintln(os.Stderr, "over")
+	case "mutter": // short lines
+		n, _ := strconv.Atoi(args[0])
+		os.Stderr.WriteString(strings.Repeat("so\n", n))
 	case "gulp": // one answer, then gone
 		n, _ := strconv.Atoi(args[0])
 		os.Stdout.Write(make([]byte, n))

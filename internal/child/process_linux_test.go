@@ -2,7 +2,10 @@ package child_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,4 +169,33 @@ func TestOwnerAndGuardAreKilled(t *testing.T) {
 	unix.Kill(cmd.Process.Pid, unix.SIGKILL)
 	cmd.Wait()
 	waitGone(t, pids...)
+}
+
+// Reading ends soon after a process, also where somebody who is no descendant holds its outputs open.
+func TestOutputsHeldByAStranger(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("echo"))
+		for fd := 1; fd <= 2; fd++ {
+			held, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.PID(), fd), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = held.Close() }) // after the process was stopped
+		}
+		_ = p.Stdin().Close()
+		waitDone(t, p)
+		over := make(chan error, 1)
+		go func() {
+			_, err := io.ReadAll(p.Stdout())
+			over <- errors.Join(err, p.Stop(context.Background(), child.Grace{}))
+		}()
+		select {
+		case err := <-over:
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("got %v, want that a deadline has ended it", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("reading did not end with the process")
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -331,7 +332,7 @@ func TestLastAnswerIsRead(t *testing.T) {
 		p := mustStart(t, start, spec("gulp", strconv.Itoa(size)))
 		waitDone(t, p)
 		got := 0
-		for buf := make([]byte, size/10); ; time.Sleep(15 * time.Millisecond) { // a slow reader: 150 ms and more
+		for buf := make([]byte, size/10); ; time.Sleep(50 * time.Millisecond) { // a slow reader: 500 ms and more
 			n, err := p.Stdout().Read(buf)
 			got += n
 			if err == io.EOF {
@@ -403,4 +404,58 @@ func alive(pid int) bool {
 		return false
 	}
 	return !isZombie(pid)
+}
+
+// Once a process has ended nothing can be written to it any more, whether anybody stops it or not.
+func TestInputIsClosedAtTheEnd(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("exit", "0"))
+		waitDone(t, p)
+		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			if _, err := p.Stdin().Write([]byte("x")); errors.Is(err, os.ErrClosed) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatal("the input of a process that has ended is open still")
+			}
+		}
+	})
+}
+
+// What a process has written to stderr before it ended is read to the end, however long its reader takes for it.
+func TestLastWordsAreRead(t *testing.T) {
+	const lines = 15_000 // more than is read at once, and fit into any pipe
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		ended, all := make(chan struct{}), make(chan struct{})
+		n := 0
+		s := spec("mutter", strconv.Itoa(lines))
+		s.StderrLine = func(foreign.Text) {
+			if n++; n == 1 {
+				<-ended
+				time.Sleep(150 * time.Millisecond) // longer than silence is waited for
+			}
+			if n == lines {
+				close(all)
+			}
+		}
+		p := mustStart(t, start, s)
+		waitDone(t, p)
+		close(ended)
+		select {
+		case <-all:
+		case <-time.After(patience):
+			t.Error("the last words of a process were not read")
+		}
+	})
+}
+
+// A grace without end is one, and no mistake.
+func TestEndlessGrace(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("lastwords"))
+		stop(t, p, child.Grace{EOF: math.MaxInt64, Term: math.MaxInt64})
+		if got := p.Exit(); got.Code != 0 || got.Signal != "" {
+			t.Errorf("got %v, want exit status 0", got)
+		}
+	})
 }

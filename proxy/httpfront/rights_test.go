@@ -36,6 +36,27 @@ func TestFaultU18_NoRights(t *testing.T) {
 	}
 }
 
+// A full name opens a toolbox for those who may use it. For others it is as one of a toolbox that there is not.
+func TestFullNamesAreForThoseWhoMay(t *testing.T) {
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=read"]}}},
+		"ours":{"mcpServers":{"a":{"command":"inside","args":["tools=read"]}}}}}`, webOptions{http: httpfront.Options{Token: token, Tokens: newBook()}})
+	call := func(who, name string) string {
+		_, body := w.status("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{},`+meta(``)+`}}`,
+			bearer(who), "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: "+name)
+		return strings.ReplaceAll(body, name, "NAME")
+	}
+	const opens = "read was called"
+	if got := call("alice-box", "box__a__read"); !strings.Contains(got, opens) {
+		t.Errorf("got %s, want %q", got, opens)
+	}
+	if got, want := call("alice-box", "ours__a__read"), call("alice-box", "none__a__read"); got != want || !strings.Contains(got, "not found") {
+		t.Errorf("got %s, want the same as for no toolbox: %s", got, want)
+	}
+	if got := call(token, "ours__a__read"); !strings.Contains(got, opens) {
+		t.Errorf("got %s, want %q", got, opens)
+	}
+}
+
 // A server that is shared is restarted by those who may act for others, and whoever else has it open is told so.
 func TestRestartOfASharedServer(t *testing.T) {
 	w := newWeb(t, oneShared, webOptions{})

@@ -304,6 +304,39 @@ func TestIssuerChanges(t *testing.T) {
 	}
 }
 
+// What a client shows who it is by is for the authorization server that was shown it first, and for no other that the
+// server comes to name, unless the configuration names it.
+func TestSecretsStayWithTheIssuer(t *testing.T) {
+	b := newBed(t)
+	settings := oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantCredentials}
+	first := b.token(b.client(settings))
+	kept, err := os.ReadFile(b.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := strings.TrimSuffix(b.url, "/mcp")
+	kept = []byte(strings.Replace(string(kept), `"issuer":"`+issuer, `"issuer":"https://first.example`, 1))
+	if err := os.WriteFile(b.file(), kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := b.Count("client_credentials")
+	if _, err := b.client(settings).Renew(t.Context(), first, oauth.Challenge{}); err == nil || !strings.Contains(err.Error(), "named https://first.example before") {
+		t.Errorf("got %v, want that the server names another one", err)
+	}
+	person := settings
+	person.Grant = oauth.GrantCode
+	if _, err := b.login(b.client(person)); err == nil || !strings.Contains(err.Error(), "named https://first.example before") {
+		t.Errorf("a login: got %v, want that the server names another one", err)
+	}
+	if got := b.Count("client_credentials") + b.Count("authorization_code"); got != asked {
+		t.Errorf("the other was asked %d times, want never", got-asked)
+	}
+	settings.Issuer = issuer
+	if token, err := b.client(settings).Renew(t.Context(), first, oauth.Challenge{}); err != nil || !b.good(token) {
+		t.Errorf("with the issuer in the configuration: got %q, %v, want a token", token, err)
+	}
+}
+
 func TestNothingToLogInTo(t *testing.T) {
 	b := &bed{Server: new(oauthtest.Server), t: t, dir: t.TempDir()}
 	srv := httptest.NewServer(http.NotFoundHandler())

@@ -73,6 +73,17 @@ func (g *grants) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error)
 	}
 }
 
+// keeps refuses an authorization server that is not the one of the login before, if the client shows by a secret or a
+// token of its platform who it is: a server that names another one would be given these. The configuration may name it.
+func (g *grants) keeps(r *record, p *place) error {
+	s := g.settings
+	if s.Issuer != "" || r.Issuer == "" || sameIssuer(r.Issuer, p.Issuer) || s.ClientSecret == "" && s.Assertion == nil {
+		return nil
+	}
+	return fmt.Errorf("the server names the authorization server %s now, and named %s before, which alone is shown the client's secret; if that is right, write %q: %q into \"oauth\" of the configuration",
+		p.Issuer, r.Issuer, "issuer", p.Issuer)
+}
+
 // assertionType is that of JSON Web Tokens (RFC 7523, section 2.2).
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 

@@ -56,7 +56,7 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	if err != nil {
 		return nil, err
 	}
-	if err := suits(p); err != nil {
+	if err := errors.Join(suits(p), c.grants.keeps(&r, p)); err != nil {
 		return nil, err
 	}
 	listener, err := listen(ctx, r.Registrations[p.Issuer], opts.Port)

@@ -28,6 +28,9 @@ func (g *grants) asItself(ctx context.Context, r *record) error {
 
 func (g *grants) tryAsItself(ctx context.Context, r *record) error {
 	p, err := g.places.discover(ctx, r.Wanted.Metadata)
+	if err == nil {
+		err = g.keeps(r, p)
+	}
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ func (s *Server) connect(l link.Link) *connection {
 		Limits:  func() *rpc.Limits { return &s.bounds.Load().Limits },
 		Buffers: &s.box.bufs,
 		Log:     s.log,
+		Hide:    func(raw []byte) []byte { return s.hidden.Load().JSON(raw) },
 		Life:    s.life,
 		Begin:   s.box.tasks.Begin,
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // secretServer is the entry of a server, read from a file as a user writes it.
@@ -85,5 +86,43 @@ func TestRemoteSecrets(t *testing.T) {
 				t.Errorf("got %d look-ups and events %q, want one a start and no secret", lookups, events)
 			}
 		})
+	}
+}
+
+// An error of a server that repeats a secret of its entry is passed on without it, and its members stay what they are.
+func TestErrorsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	data := `{"key":"first-canary","more":[1.50,"x"]}`
+	var mu sync.Mutex
+	r := newFarServer(t, &farServer{deaf: true})
+	r.before = func(w http.ResponseWriter, _ *http.Request, m *wire.Message) bool {
+		if m == nil || !m.IsMethod("tools/call") {
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"the key first-canary is over","data":%s}}`, m.Bytes(m.ID), data)
+		return true
+	}
+	secret := "first-canary"
+	cfg := secretServer(t, map[string]any{"url": r.config(config.TransportHTTP).URL, "transport": "http", "headers": map[string]string{"X-Key": "${secret:K}", "X-Number": "${secret:N}"}})
+	b := open(t, toolbox.Options{HTTP: r.Client(), Secret: func(_ context.Context, s config.Secret) (string, error) {
+		if s.Name == "N" {
+			return "12345678", nil
+		}
+		return secret, nil
+	}}, cfg)
+	s := server(t, b, "far")
+	var refused *link.RPCError
+	_, err := callTool(t, s, "echo", "{}")
+	if !errors.As(err, &refused) || refused.Code != -32001 || !strings.Contains(err.Error(), "the key ${secret:K} is over") || strings.Contains(fmt.Sprintf("%s %s", err, refused.Data), "canary") {
+		t.Errorf("got %v, want the error without the secret", err)
+	}
+	mu.Lock()
+	data = "12345678"
+	mu.Unlock()
+	if _, err = callTool(t, s, "echo", "{}"); err == nil || !strings.Contains(err.Error(), "repeats a secret") {
+		t.Errorf("got %v, want that the error is not shown", err)
 	}
 }

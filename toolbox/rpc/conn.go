@@ -18,6 +18,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"sync/atomic"
@@ -54,6 +55,7 @@ type Options struct {
 	Limits          func() *Limits // those of this moment
 	Buffers         *wire.Buffers
 	Log             zerolog.Logger
+	Hide            func(json []byte) []byte // takes the secrets of the server out of its errors; nil leaves them as they are
 	// Life bounds what is asked of the server besides calls, and Begin runs a task within it.
 	Life  context.Context
 	Begin func(task func()) bool
@@ -147,10 +149,33 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 		counts.Lost.Add(1)
 	case m.Kind == wire.Failure:
 		counts.Failures.Add(1)
+		m = c.hidden(m)
 	}
 	call.Handler.Done(m, err)
 	c.opts.Owner.Ended()
 }
+
+// hidden gives an error of the server without its secrets.
+func (c *Conn) hidden(m *wire.Message) *wire.Message {
+	if c.opts.Hide == nil {
+		return m
+	}
+	said := m.Bytes(m.Error)
+	clean := c.opts.Hide(said)
+	if bytes.Equal(clean, said) {
+		return m
+	}
+	other := new(wire.Message)
+	for _, clean = range [][]byte{clean, []byte(repeats)} { // a number that is a secret leaves nothing that is JSON
+		if wire.Scan(wire.Splice(nil, m.Raw, wire.Edit{Span: m.Error, New: clean}), other) == nil {
+			break
+		}
+	}
+	return other
+}
+
+// repeats is the error in place of one that cannot be shown without secrets.
+const repeats = `{"code":-32603,"message":"the server answered with an error that repeats a secret, and is not shown"}`
 
 // Asked notes that a request of the server waits for the client, until Answered notes that it does no longer. Meanwhile
 // the server may be busy with nothing else: that it is silent makes no call late, whichever the request belongs to.

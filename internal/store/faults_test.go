@@ -165,6 +165,24 @@ func TestFaultE11_NewerSchema(t *testing.T) {
 	})
 }
 
+// A newer program may change the schema while this one has the file open: from then on this one does not write to it.
+func TestSchemaGetsNewer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, store.Options{})
+	defer closeStore(t, s)
+	session := begin(t, s)
+	say(t, s, session.Conversation, "kept")
+	db := raw(t, path)
+	defer db.Close()
+	rawExec(t, db, fmt.Sprintf(`PRAGMA user_version = %d`, store.SchemaVersion()+1))
+	if _, err := sayAs(t.Context(), s, "alice", session.Conversation, "k", "m"); !errors.As(err, new(*store.SchemaError)) {
+		t.Errorf("got %v from writing, want it refused with the versions", err)
+	}
+	if _, err := s.Session(t.Context(), "alice", session.ID); err != nil {
+		t.Errorf("got %v of a session, want it read", err)
+	}
+}
+
 // A version that is not that of what is in the file is told with the path. Nothing is changed: the file may be anybody's.
 func TestWrongSchemaVersion(t *testing.T) {
 	for version := -1; version < store.SchemaVersion(); version++ {

@@ -201,6 +201,13 @@ func (w *writer) transact(ctx context.Context, group []*job) error {
 	if err := beginWriting(ctx, w.conn); err != nil {
 		return w.failure(err)
 	}
+	if has, err := userVersion(ctx, w.conn); err != nil {
+		w.rollback(ctx)
+		return w.failure(err)
+	} else if has > len(migrations()) { // by a newer program, since the file was opened
+		w.rollback(ctx)
+		return &SchemaError{Path: w.d.path, Has: has, Know: len(migrations())}
+	}
 	for _, j := range group {
 		if err := w.apply(ctx, j, len(group) == 1); err != nil {
 			w.rollback(ctx)

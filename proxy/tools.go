@@ -120,13 +120,17 @@ func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, naming.ErrUnknown) || sh.View().IsGone() {
 		msg = fmt.Sprintf("%s not found: %q", strings.TrimSuffix(string(k), "s"), foreign.NewName(name))
-		absent := shelf.Unread(sh, name)
+		absent, again := shelf.Unread(sh, name), "make the call again in some seconds"
 		if srv := sh.Absent(name); srv != nil {
-			absent = []*toolbox.Server{srv}
+			absent, again = []*toolbox.Server{srv}, "make the call again" // it waits
 		} else {
 			msg += hint(sh, k, name)
 		}
 		for _, srv := range absent {
+			if srv.Status().State.IsStarting() {
+				msg += "; " + unknownYet(srv, again)
+				continue
+			}
 			msg += "; " + (&toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}).Error()
 		}
 	}
@@ -172,8 +176,7 @@ func (cr *caller) callUnlisted(c *call, name string) {
 
 // hint says which names that clients see are like one that is not known.
 func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
-	names := sh.Routes().Names(k)
-	near := nearest.Names(name, names, 3)
+	near := nearest.Names(name, sh.Routes().Names(k), mostNear)
 	if near == nil {
 		switch {
 		case sh.View().IsGone():

@@ -112,17 +112,41 @@ func TestBareNameOfAbsentServer(t *testing.T) {
 	}
 }
 
-// Names that are told are told so that one sees where they begin and end, and each once.
+// Names that are told are told so that one sees where they begin and end, and so that calls can be made by them.
 func TestNamesThatAreTold(t *testing.T) {
-	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=go, go,read_file"]},"b":{"command":"inside","args":["tools=read_file"]}}}}}`), ""))
+	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=go, go,read_file"]},"b":{"command":"inside","args":["tools=read_file"]}}},
+		"other":{"mcpServers":{"far":{"command":"inside"}}}}}`), ""))
 	l.initialize("2025-11-25", "{}")
 	for i, c := range [][2]string{
-		{`{"toolbox_name":"box","tool_name":"zzzzzzzz"}`, `; it has go, \" go\", read_file"`},
-		{`{"toolbox_name":"box","tool_name":"read_fil"}`, `; did you mean read_file()?"`},
+		{`{"toolbox_name":"box","tool_name":"zzzzzzzz"}`, `; it has go, \" go\", a/read_file, b/read_file"`},
+		{`{"toolbox_name":"box","tool_name":"a/READ_FILE"}`, `; did you mean a/read_file()?"`},
+		{`{"toolbox_name":"box","tool_name":"far/go"}`, `tool not found: \"far/go\" in toolbox \"box\"; \"far\" is a server of toolbox \"other\": name that toolbox"`},
+		{`{"toolbox_name":"box","server":"far","tool_name":"go"}`, `has no server \"far\"; its servers: a, b; \"far\" is a server of toolbox \"other\""`},
+		{`{"tool_name":"far/go"}`, `; \"far\" is a server of toolbox \"other\": name the toolbox; `},
+		{`{"toolbox_name":"box","tool_name":"workbench_status"}`, `; it is a tool of workbench itself: call it directly"`},
+		{`{"toolbox_name":"box","tool_name":"read_fil"}`, `; did you mean a/read_file(), or b/read_file()?"`},
 	} {
 		if got := l.use(i+1, c[0]); !strings.Contains(got, c[1]) {
 			t.Errorf("%s: got %s, want in it %s", c[0], got, c[1])
 		}
+	}
+}
+
+// A call that names a server which is starting waits for it.
+func TestCallOfStartingServer(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	l := connect(t, newFront(t, readConfig(t, `{"openTimeout":"1m","toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=go","gate=`+gate+`"]}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"},"_meta":{"progressToken":1}}}`)
+	l.method("notifications/progress") // it is starting
+	l.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__a__go","arguments":{}}}`)
+	l.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	l.reply("3") // what is refused at once comes before it
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.reply("2"); strings.Contains(got, "not found") {
+		t.Errorf("got %s, want what the tool says", got)
 	}
 }
 

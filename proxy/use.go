@@ -89,7 +89,8 @@ func owners(sh *shelf.Shelf, tool string) string {
 		}
 	}
 	if names == nil {
-		return "; " + sh.View().Available("")
+		server, _, _ := strings.Cut(tool, "/")
+		return "; " + sh.View().Available(server)
 	}
 	return fmt.Sprintf("; %q is a tool of toolbox %s", foreign.NewName(tool), strings.Join(names, " and of "))
 }
@@ -132,7 +133,7 @@ func (cr *caller) useTool(c *call) {
 	cr.opening(c, b, w.Want, whole, func(f *flight, later *call, to naming.Route, err error) {
 		switch {
 		case errors.Is(err, naming.ErrUnknown):
-			f.fail(missing(b, whole))
+			f.fail(missing(cr.shelf, b, whole))
 		case err != nil:
 			f.fail(err)
 		default:
@@ -141,12 +142,16 @@ func (cr *caller) useTool(c *call) {
 	})
 }
 
-// callUnopened calls a tool by a full name whose toolbox is to be opened first: the client knows the name from another
-// session, or from a list that it read before this one. It reports false if nothing is to be opened.
+// callUnopened calls a tool by a full name whose toolbox is to be opened first, or whose server is starting: the client
+// knows the name from another session, or from a list that it read before this one. It reports false if there is nothing
+// to open or to wait for.
 func (cr *caller) callUnopened(c *call, name string) bool {
 	b, srv := cr.desk.unopened(cr.shelf, name)
 	if b == nil {
-		return false
+		if srv = cr.shelf.Absent(name); srv == nil || !srv.Status().State.IsStarting() {
+			return false
+		}
+		b = cr.shelf.Find(srv.Toolbox)
 	}
 	w := naming.Want{Toolbox: b.Name, Server: srv.Name, Tool: name}
 	cr.opening(c, b, w, w, func(f *flight, later *call, to naming.Route, err error) {
@@ -245,54 +250,79 @@ func (f *flight) useNow(c *call, w usage, to naming.Route) {
 	f.send(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name}, wire.Edit{Span: c.Args, New: arguments})
 }
 
-// missing says why a tool is not found: its server is unknown or not there, or has no such tool.
-func missing(b *shelf.Box, w naming.Want) error {
-	var servers, tools, absent, left []string
+// missing says why a tool is not found: its server is unknown or not there, or has no such tool. The names that it gives
+// instead are those by which a tool can be called.
+func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
+	var servers, names, absent, left []string
 	var meant []*toolbox.Server
-	schemas := make(map[string][]byte)
+	var tools []toolbox.Item
 	for _, srv := range b.Servers() {
 		servers = append(servers, srv.Name)
 		if w.Server != "" && srv.Name != w.Server {
 			continue
 		}
-		for _, it := range srv.Items(toolbox.Tools) {
-			key := it.Key.Verbatim()
-			if _, told := schemas[key]; !told {
-				tools = append(tools, key)
-				schemas[key] = definition(&it)[inputSchema]
-			}
-		}
 		meant = append(meant, srv)
+		for _, it := range srv.Items(toolbox.Tools) {
+			tools = append(tools, it)
+			names = append(names, it.Key.Verbatim())
+		}
 		// Of a server whose tools are known it makes no difference that it is only starting.
-		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {
+		st := srv.Status()
+		switch {
+		case st.State == toolbox.Ready || st.Tools > 0 && (st.State.IsStarting() || st.State == toolbox.Stopped):
+			if err := srv.Unread(toolbox.Tools); err != nil {
+				absent = append(absent, fmt.Sprintf("server %q of toolbox %q: %v", srv.Name, b.Name, err))
+			}
+		case st.State.IsStarting() && w.Server == "":
+			absent = append(absent, unknownYet(srv, fmt.Sprintf("call it as %q, which waits for the server", foreign.NewName(srv.Name+"/"+w.Tool))))
+		case st.State.IsStarting():
+			absent = append(absent, unknownYet(srv, "make the call again"))
+		default:
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
-		} else if err := srv.Unread(toolbox.Tools); err != nil {
-			absent = append(absent, fmt.Sprintf("server %q of toolbox %q: %v", srv.Name, b.Name, err))
 		}
 	}
 	for x := range toolbox.Excluded(meant, w.Tool) {
 		left = append(left, fmt.Sprintf("server %q has it, but %s", x.Server.Name, x.Why))
 	}
+	cfg := sh.View().Cfg
 	if _, ok := b.Server(w.Server); w.Server != "" && !ok {
-		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.Server), strings.Join(servers, ", "))
+		msg := fmt.Sprintf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.Server), strings.Join(servers, ", "))
+		if whose := meta.Holder(cfg, w.Server); whose != "" {
+			msg += "; " + whose
+		}
+		return errors.New(msg)
 	}
 	where := fmt.Sprintf("toolbox %q", b.Name)
 	if w.Server != "" {
 		where = fmt.Sprintf("server %q of %s", w.Server, where)
 	}
 	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.Tool), where)
-	if left != nil {
+	server, _, _ := strings.Cut(w.Tool, "/")
+	switch whose := meta.Holder(cfg, server); {
+	case left != nil:
 		return errors.New(msg + "; " + strings.Join(left, "; "))
+	case meta.Reserved(w.Tool) && sh.View().HasMeta(w.Tool):
+		return errors.New(msg + "; it is a tool of workbench itself: call it directly")
+	case server != w.Tool && w.Server == "" && whose != "":
+		return fmt.Errorf("%s; %s: name that toolbox", msg, whose)
 	}
-	if near := nearest.Names(w.Tool, tools, 3); near != nil {
-		for i, name := range near {
-			near[i] = signature.Name(name) + signature.Of(schemas[name])
+	called := func(it *toolbox.Item) string {
+		return signature.Name(sh.Routes().Called(naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}))
+	}
+	if near := nearest.Names(w.Tool, names, mostNear); near != nil {
+		var like []string
+		for _, name := range near {
+			for i := range tools {
+				if tools[i].Key.Verbatim() == name && len(like) < mostNear {
+					like = append(like, called(&tools[i])+signature.Of(definition(&tools[i])[inputSchema]))
+				}
+			}
 		}
-		msg += "; did you mean " + strings.Join(near, ", or ") + "?"
+		msg += "; did you mean " + strings.Join(like, ", or ") + "?"
 	} else if len(tools) > 0 {
-		shown := slices.Clone(tools[:min(len(tools), 20)])
-		for i, name := range shown {
-			shown[i] = signature.Name(name)
+		var shown []string
+		for i := range tools[:min(len(tools), 20)] {
+			shown = append(shown, called(&tools[i]))
 		}
 		msg += "; it has " + strings.Join(shown, ", ")
 		if len(tools) > 20 {
@@ -303,4 +333,12 @@ func missing(b *shelf.Box, w naming.Want) error {
 		msg += "; " + strings.Join(absent, "; ")
 	}
 	return errors.New(msg)
+}
+
+// mostNear is how many names are told that are like one that is not known.
+const mostNear = 3
+
+// unknownYet says that a server is only starting, so that nothing is known of its tools, and what to do.
+func unknownYet(srv *toolbox.Server, what string) string {
+	return fmt.Sprintf("server %q of toolbox %q is starting, %s, and its tools are not known yet: %s", srv.Name, srv.Toolbox, srv.Status().When(), what)
 }

@@ -149,15 +149,23 @@ func Available(cfg *config.Config, name string) string {
 		names = append(names, t.Name)
 	}
 	s := "available toolboxes: " + strings.Join(names, ", ")
-	for _, t := range cfg.Toolboxes {
-		if slices.ContainsFunc(t.Servers, func(srv config.Server) bool { return srv.Name == name }) {
-			return fmt.Sprintf("%q is a server of toolbox %q: name the toolbox; %s", name, t.Name, s) + notUsed(cfg)
-		}
+	if whose := Holder(cfg, name); whose != "" {
+		return whose + ": name the toolbox; " + s + notUsed(cfg)
 	}
 	if near := nearest.Names(name, names, 1); near != nil {
 		s = fmt.Sprintf("did you mean %q? %s", near[0], s)
 	}
 	return s + notUsed(cfg)
+}
+
+// Holder says which toolbox has the server of a name; "" if none has.
+func Holder(cfg *config.Config, server string) string {
+	for _, t := range cfg.Toolboxes {
+		if slices.ContainsFunc(t.Servers, func(srv config.Server) bool { return srv.Name == server }) {
+			return fmt.Sprintf("%q is a server of toolbox %q", server, t.Name)
+		}
+	}
+	return ""
 }
 
 // notUsed says that there may be toolboxes in a file that is not used.

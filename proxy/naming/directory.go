@@ -276,7 +276,7 @@ func (d *Directory) single(name string, found []Route, may bool, as func(Route) 
 // seenAs is how clients name an item.
 func (d *Directory) seenAs(to Route) string { return d.Shown[to.Identity()] }
 
-// calledAs is how an item is named, as briefly as can be, where its toolbox is named beside it.
+// calledAs is what Called says of what a name may mean.
 func (d *Directory) calledAs(to Route) string {
 	of := AddressOf(to.Server)
 	in := bareName{of.Toolbox, to.Key}
@@ -289,6 +289,11 @@ func (d *Directory) calledAs(to Route) string {
 		return short
 	}
 	return of.Toolbox + "/" + short
+}
+
+// Called is how an item is named, as briefly as can be, where its toolbox is named beside it.
+func (d *Directory) Called(id Identity) string {
+	return d.calledAs(Route{Server: id.Server, Key: id.Key})
 }
 
 // Names are all that clients see.

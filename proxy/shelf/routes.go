@@ -147,6 +147,9 @@ func (r *Routes) Meant(k toolbox.Kind, w naming.Want) (naming.Route, error) {
 	return r.directory(k).Meant(w)
 }
 
+// Called is how a tool is named, as briefly as can be, where its toolbox is named beside it.
+func (r *Routes) Called(id naming.Identity) string { return r.tools.Called(id) }
+
 // Names are those of all tools or prompts that the client sees.
 func (r *Routes) Names(k toolbox.Kind) []string { return r.directory(k).Names() }
 

@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 // Characters that change how the text around them is shown, or are not shown at all, are written out.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+const hidden = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
 export function clean(text) {
   return String(text).replace(/\r\n?/g, "\n").replace(hidden, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");

@@ -179,7 +179,7 @@ func (x *examined) relations(cfg *config.Config) {
 	}
 }
 
-// recallInto finds filters that match none of the tools that were seen when a server last ran.
+// recallInto finds filters, and rules of approval, that match none of the tools that were seen when a server last ran.
 func recallInto(e *opening.Environment, x *examined, cfg *config.Config) {
 	unfiltered := func(t *config.Toolbox) config.Toolbox {
 		open := *t
@@ -200,25 +200,39 @@ func recallInto(e *opening.Environment, x *examined, cfg *config.Config) {
 		}
 		for _, s := range of.Servers {
 			if srv, ok := b.Server(s.Name); ok && !s.Disabled {
-				x.Findings = append(x.Findings, idleFilters(srv, s.ToolFilters)...)
+				x.Findings = append(x.Findings, idlePatterns(srv, s)...)
 			}
 		}
 	}
 }
 
-// idleFilters finds filters that match no tool of a server.
-func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Finding) {
+// idlePatterns finds the filters and the rules of "approve" that match no tool of a server: what was to be left out is
+// offered, and what was to be asked about is not.
+func idlePatterns(srv *toolbox.Server, cfg config.Server) (found []diagnosis.Finding) {
 	tools := srv.Items(toolbox.Tools)
 	if len(tools) == 0 {
 		return nil // they were never seen
 	}
-	for _, f := range filters {
-		pattern := strings.TrimPrefix(f, "!")
-		if slices.ContainsFunc(tools, func(it toolbox.Item) bool { return offered.Matches(pattern, it.Key.Verbatim()) }) {
-			continue
+	var own, all []string
+	for _, it := range tools {
+		own = append(own, it.Key.Verbatim())
+	}
+	all = slices.Clone(own)
+	for _, t := range cfg.Tools {
+		all = append(all, t.Rename)
+	}
+	look := func(what, pattern string, names []string) {
+		if slices.ContainsFunc(names, func(name string) bool { return offered.Matches(strings.TrimPrefix(pattern, "!"), name) }) {
+			return
 		}
 		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: srv.Toolbox, Server: srv.Name,
-			Message: fmt.Sprintf("its filter %q matches none of its %d tools", f, len(tools)), Remedy: shellword.Line("workbench", "tools", srv.Toolbox) + " lists them"})
+			Message: fmt.Sprintf("its %s %q matches none of its %d tools", what, pattern, len(tools)), Remedy: shellword.Line("workbench", "tools", srv.Toolbox) + " lists them"})
+	}
+	for _, f := range cfg.ToolFilters {
+		look("filter", f, own)
+	}
+	for _, r := range cfg.Approve {
+		look(`rule of "approve" for`, r.Tools, all)
 	}
 	return found
 }

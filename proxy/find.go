@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,16 +48,16 @@ func (k *finder) answer(c *call) {
 
 // readFind reads the arguments of workbench_find_tools.
 func readFind(c *call, v *shelf.View) (q findQuery, err error) {
-	var out [4]wire.Span
-	if c.findArgs(c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
+	var out [5]wire.Span
+	if c.findArgs(c.Args, []string{"query", "toolbox", "detail", "limit", "toolbox_name"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", meta.FindTool)
 	}
 	ok := false
 	if q.text, ok = wire.Unquote(c.Bytes(out[0])); !ok || strings.TrimSpace(q.text) == "" || len(q.text) > maxFindQuery {
 		return q, fmt.Errorf("%s needs query, a string of a few words (at most %d bytes)", meta.FindTool, maxFindQuery)
 	}
-	if out[1].Present() {
-		if q.toolbox, ok = wire.Unquote(c.Bytes(out[1])); !ok {
+	if in := cmp.Or(out[1], out[4]); in.Present() { // toolbox_name is what the other tools call it
+		if q.toolbox, ok = wire.Unquote(c.Bytes(in)); !ok {
 			return q, fmt.Errorf("%s: toolbox is the name of one toolbox, a string; without it all are searched", meta.FindTool)
 		}
 		q.toolbox = strings.TrimSpace(q.toolbox)

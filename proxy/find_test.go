@@ -186,6 +186,7 @@ func TestFindMistakes(t *testing.T) {
 		{`"limit":"3"`, "No known tool fits"},
 		{`"limit":99999999999999999999`, "No known tool fits"},
 		{`"toolbox":" box\n"`, "No known tool fits"},
+		{`"toolbox_name":"nobody"`, `toolbox \"nobody\" not found`},
 		{`"limit":3.0`, "No known tool fits"},
 		{`"limit":1e2`, "No known tool fits"},
 	} {

@@ -76,12 +76,12 @@ func runCommand(ctx context.Context, e *opening.Environment, args []string) erro
 	defer e.Guard.Close()
 	defer func() { e.Hosts.Close() }()
 	root := rootCommand(e)
-	refuseUnknownHelp(root)
-	refuseUnknownShells(root)
 	root.SetArgs(args)
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
+	refuseUnknownHelp(root)
+	refuseUnknownShells(root) // whose commands write to where root does now
 	return root.ExecuteContext(ctx)
 }
 

@@ -55,7 +55,7 @@ func shellWords(line string) (args []string) {
 		if m[3] != "" && (strings.ContainsAny(word[:1], "|;&<>)#") || word == "2>&1") {
 			break
 		}
-		args = append(args, strings.TrimRight(word, ";,)"))
+		args = append(args, strings.TrimRight(word, ";,)'"))
 	}
 	return args
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Advised says in the error of a write, or of a lock, what to do if the disk is full, cannot be written or has no locks;
-// any other error is returned as it is. The errors of this package are advised. A caller that writes to a file that was opened here passes the
-// errors of writing to Advised.
+// any other error is returned as it is. The errors of this package are advised. A caller that writes to a file that was
+// opened here passes the errors of writing to Advised.
 func Advised(err error) error {
 	var at *fs.PathError
 	if !errors.As(err, &at) {

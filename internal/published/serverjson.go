@@ -230,8 +230,8 @@ func (s *settings) words(list []argument) (words []string) {
 	return words
 }
 
-// value is that of an input, to be written; false if there is none. Where it is looked for elsewhere when the server starts, a name is
-// enough.
+// value is that of an input, to be written; false if there is none. Where it is looked for elsewhere when the server
+// starts, a name is enough.
 func (s *settings) value(in input, label string, later bool) (string, bool) {
 	if in.Value != "" {
 		return s.filled(in.Value, in.Variables), true

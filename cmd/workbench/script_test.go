@@ -37,7 +37,8 @@ type programs struct{ *testing.M }
 // Run implements testscript.TestingM. The program's log ends with its process, which some tests share with it.
 func (m programs) Run() int {
 	return wiretest.Main(m.M, []string{"cmd/workbench", "test/fakeserver"},
-		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"))
+		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"),
+		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
 }
 
 // scripts is where they are.

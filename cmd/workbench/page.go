@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
@@ -27,7 +28,7 @@ func newView(env *opening.Environment, way string, secure bool) *pageview.View {
 	return pageview.New(pageview.Options{
 		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
 		Recall: env.Recalled, Builtins: env.Builtins, Running: side.callRunning, Files: side.files,
-		Pending: side.pending, Say: side.say, Kept: side.kept,
+		Pending: side.pending, Say: side.say, Workflows: side.workflows, HasRuns: side.hasRuns,
 	})
 }
 
@@ -84,26 +85,39 @@ func (e pageSide) pending(ctx context.Context, user, run string) (question, stat
 	return q.Message, q.State, answers, err
 }
 
-// kept says what somebody may see of what is kept by the toolboxes that they may use.
-func (e pageSide) kept(who principal.Principal) (workflows []string, runs bool, err error) {
+// usable gives the servers of the configuration that somebody may use.
+func (e pageSide) usable(who principal.Principal) (servers []config.Server, err error) {
 	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for _, box := range cfg.Toolboxes {
 		for _, s := range box.Servers {
-			switch {
-			case s.Disabled || s.Problem != nil || !who.May(box.Name):
-			case s.Builtin == config.BuiltinWorkflow:
-				runs = true
-			case s.Builtin == config.BuiltinCommands:
-				if name := commandhost.Workflow(s.Commands); name != "" {
-					workflows = append(workflows, name)
-				}
+			if !s.Disabled && s.Problem == nil && who.May(box.Name) {
+				servers = append(servers, s)
 			}
 		}
 	}
-	return workflows, runs, nil
+	return servers, nil
+}
+
+// workflows are those of commands that somebody may use, by which conversations are kept. Their files are read.
+func (e pageSide) workflows(who principal.Principal) (names []string, err error) {
+	servers, err := e.usable(who)
+	for _, s := range servers {
+		if s.Builtin == config.BuiltinCommands {
+			if name := commandhost.Workflow(s.Commands); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, err
+}
+
+// hasRuns reports whether somebody may use a server of workflows, to which runs belong.
+func (e pageSide) hasRuns(who principal.Principal) bool {
+	servers, _ := e.usable(who) // what cannot be read gives nobody anything
+	return slices.ContainsFunc(servers, func(s config.Server) bool { return s.Builtin == config.BuiltinWorkflow })
 }
 
 // say has a run go by what a person says on the page.

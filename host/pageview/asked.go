@@ -83,7 +83,7 @@ func about(args []string, names ...string) []string {
 // keeps shows the conversations that are kept.
 type keeps struct {
 	run commands
-	of  func(who principal.Principal) (workflows []string, runs bool, err error)
+	of  func(who principal.Principal) (workflows []string, err error)
 }
 
 // isLimited reports whether somebody may use some toolboxes alone, and does not act for others.
@@ -98,7 +98,7 @@ func (k keeps) conversations(ctx context.Context, q *page.Query) (any, error) {
 	if !isLimited(q.Principal) {
 		return k.run.json(ctx, append(list, "--limit="+mostKept)...)
 	}
-	workflows, _, err := k.of(q.Principal)
+	workflows, err := k.of(q.Principal)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (k keeps) conversation(ctx context.Context, q *page.Query, a *asked) (any, 
 	if err != nil || !isLimited(q.Principal) {
 		return text, err
 	}
-	workflows, _, err := k.of(q.Principal)
+	workflows, err := k.of(q.Principal)
 	if err == nil && !slices.Contains(workflows, workflowOf(text)) {
 		err = errors.New("this token may use no toolbox that the conversation belongs to")
 	}

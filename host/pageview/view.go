@@ -45,9 +45,10 @@ type Options struct {
 	// of that name.
 	Pending func(ctx context.Context, user, run string) (question, state string, answers []string, err error)
 	Say     func(ctx context.Context, user, run, state, answer, reason string) error
-	// Kept says what somebody may see of what is kept whose token is limited to toolboxes: the conversations of which
-	// workflows, and whether runs.
-	Kept func(who principal.Principal) (workflows []string, runs bool, err error)
+	// Workflows and HasRuns say what somebody may see of what is kept whose token is limited to toolboxes: the conversations
+	// of which workflows, and whether runs.
+	Workflows func(who principal.Principal) ([]string, error)
+	HasRuns   func(who principal.Principal) bool
 	// Approvals are the calls of this process that wait for a person.
 	Approvals *approval.Register
 	// Dirs are the folders of the sockets by which workbenches of this user are reached.
@@ -106,8 +107,8 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 	run := commands(opts.Run)
 	others := peers{dirs: opts.Dirs, local: v.Key != nil}
 	record := recorded{front: v.served, others: others}
-	kept := keeps{run: run, of: opts.Kept}
-	runs := &runs{run: run, of: opts.Kept, pending: opts.Pending, say: opts.Say, last: make(map[string]*latest)}
+	kept := keeps{run: run, of: opts.Workflows}
+	runs := &runs{run: run, of: opts.HasRuns, pending: opts.Pending, say: opts.Say, last: make(map[string]*latest)}
 	seen := watch{served: v.served, others: others, approvals: opts.Approvals, run: run, runs: runs}
 	tools := tools{served: v.served, run: run, recall: opts.Recall, builtins: opts.Builtins, version: opts.Version, asks: &questions{open: make(map[string]chan []byte)}}
 	if v.Key != nil {

@@ -123,9 +123,11 @@ func TestKeptOfALimitedToken(t *testing.T) {
 		{principal.Principal{Name: "ada", Toolboxes: []string{"wf"}}, `[]`, "may use no toolbox", `[{"run":"1"}]`},
 		{principal.Principal{Name: "ada"}, `[{"conversation_id":"1","workflow":"Two"},{"conversation_id":"2","workflow":"One"}]`, `"conversation_id":"Two"`, `[{"run":"1"}]`},
 	} {
-		opts := Options{Approvals: approval.New("1-"), Run: run, Kept: func(who principal.Principal) ([]string, bool, error) {
-			return map[string][]string{"one": {"One"}}[who.Toolboxes[0]], who.May("wf"), nil
-		}}
+		opts := Options{Approvals: approval.New("1-"), Run: run,
+			Workflows: func(who principal.Principal) ([]string, error) {
+				return map[string][]string{"one": {"One"}}[who.Toolboxes[0]], nil
+			},
+			HasRuns: func(who principal.Principal) bool { return who.May("wf") }}
 		v := New(opts)
 		do := func(action, body string) string {
 			answer, err := v.actions(&opts)[action].Do(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}, Body: []byte(body)})
@@ -144,7 +146,7 @@ func TestKeptOfALimitedToken(t *testing.T) {
 		if got := do("run", `{"id":"1"}`); strings.Contains(got, "may use no toolbox") != (tt.runs == "[]") {
 			t.Errorf("%v: got %s", tt.who.Toolboxes, got)
 		}
-		list, _ := json.Marshal((&runs{run: run, of: opts.Kept, last: make(map[string]*latest)}).look(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}}))
+		list, _ := json.Marshal((&runs{run: run, of: opts.HasRuns, last: make(map[string]*latest)}).look(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}}))
 		if string(list) != tt.runs {
 			t.Errorf("%v: got the runs %s, want %s", tt.who.Toolboxes, list, tt.runs)
 		}
@@ -158,7 +160,7 @@ func TestSeenOfAGateway(t *testing.T) {
 		Calls: []status.Calls{{Toolbox: "shop"}}}}
 	v := New(Options{Way: page.ByToken})
 	v.Begin(fakeFront{}, func() status.Workbench { return own })
-	kept := func(principal.Principal) ([]string, bool, error) { return nil, false, nil }
+	none := func(principal.Principal) bool { return false }
 	errEnough := errors.New("enough")
 	for _, tt := range []struct {
 		who      principal.Principal
@@ -173,7 +175,7 @@ func TestSeenOfAGateway(t *testing.T) {
 			seen = v.(note).Data.([]status.Workbench)
 			return errEnough
 		}}
-		if _, err := v.actions(&Options{Approvals: approval.New("1-"), Kept: kept, Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
+		if _, err := v.actions(&Options{Approvals: approval.New("1-"), HasRuns: none, Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
 			t.Errorf("%s: got %v, want to be told", tt.who.Name, err)
 		}
 		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret || (len(seen[0].Calls) > 0) != tt.secret {

@@ -213,13 +213,15 @@ func idlePatterns(srv *toolbox.Server, cfg config.Server) (found []diagnosis.Fin
 	if len(tools) == 0 {
 		return nil // they were never seen
 	}
-	var own, all []string
+	var own []string // names of its tools
 	for _, it := range tools {
 		own = append(own, it.Key.Verbatim())
 	}
-	all = slices.Clone(own)
+	all := slices.Clone(own) // and those that the configuration gives them
 	for _, t := range cfg.Tools {
-		all = append(all, t.Rename)
+		if slices.Contains(own, t.Name) {
+			all = append(all, t.Rename)
+		}
 	}
 	look := func(what, pattern string, names []string) {
 		if slices.ContainsFunc(names, func(name string) bool { return offered.Matches(strings.TrimPrefix(pattern, "!"), name) }) {

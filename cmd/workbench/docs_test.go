@@ -123,3 +123,21 @@ func unknownIn(args []string) string {
 func hasFlag(cmd *cobra.Command, name string) bool {
 	return cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil || name == "help" || name == "version" && !cmd.HasParent()
 }
+
+// What is advised with --config names it in each command that has to do with a configuration. A new command is in one of
+// the two lists.
+func TestAdviceKnowsAllCommands(t *testing.T) {
+	without := strings.Fields("approve calls completion demo disconnect help logs man replay restart status trust untrust version")
+	root := rootCommand(&opening.Environment{Environment: new(cli.Environment)})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		text := "workbench " + cmd.Name()
+		if named := cli.With(text, "f.json") != text; named == slices.Contains(without, cmd.Name()) {
+			t.Errorf("%s: got advice with a configuration: %t", text, named)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func TestFollowingEndsWithItsServer(t *testing.T) {
 			other()
 		}
 		time.Sleep(2 * time.Second)
-		if n := runtime.NumGoroutine() - before; n >= sessions { // one or two may be those of the runtime
+		if n := runtime.NumGoroutine() - before; n > sessions/2 { // one or two may be those of the runtime
 			t.Errorf("got %d goroutines more after %d sessions have come and gone", n, sessions)
 		}
 		hangUp()

@@ -148,21 +148,36 @@ func TestHTTPListensFirst(t *testing.T) {
 	}
 }
 
-// A legacy server speaks on the GET stream also if it gives no session id.
+// A legacy server speaks on the GET stream also if it gives no session id. A list that changes while it is asked for the
+// first time is asked for again, and the older answer does not replace the newer one.
 func TestHTTPListensWithoutSession(t *testing.T) {
-	ended := make(chan struct{})
-	var lists atomic.Int32
+	ended, asked := make(chan struct{}), make(chan struct{}, 1)
+	var lists, together atomic.Int32
 	s := &recorder{}
 	s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
 		switch {
 		case method == "initialize":
 			result(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}}`)
 		case method == "tools/list":
-			result(w, id, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, lists.Add(1)))
+			if together.Add(1) > 1 {
+				t.Error("a list is asked for twice at once")
+			}
+			defer together.Add(-1)
+			n := lists.Add(1)
+			if n == 1 {
+				asked <- struct{}{}
+				time.Sleep(100 * time.Millisecond) // in which the newer answer would overtake this one
+			}
+			result(w, id, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}]}`, n))
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
 			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-asked:
+				fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+				_ = http.NewResponseController(w).Flush()
+			case <-ended:
+			}
 			select {
 			case <-r.Context().Done():
 			case <-ended:

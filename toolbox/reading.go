@@ -28,13 +28,16 @@ type reading struct {
 	within func() time.Duration // how long a list may take: as long as at a start
 
 	mu      sync.Mutex
-	from    *rpc.Conn // the newest connection
+	from    *rpc.Conn // the connection whose lists are read: the newest that was begun with
 	readers map[Kind]*reader
 	changed chan struct{} // closed and replaced when a list has been read
 }
 
-// reader is the state of reading one list. The lock of its owner guards it.
+// reader is the state of reading one list. The lock of the readings guards it.
 type reader struct {
+	// turn is held while the list is asked for and stored, at a start or in the background, so that no answer replaces
+	// one that was asked for later. No lock is held while it is waited for.
+	turn    sync.Mutex
 	owned   bool          // a goroutine reads the list, or rests before it may do so again
 	again   bool          // it is to be read once more
 	reading bool          // it is being read; one that failed before and is tried again is waited for by nobody
@@ -46,25 +49,16 @@ type reader struct {
 func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	has := func(k Kind) bool { return offers(c.Hello(), k) }
 	r.lists.Drop(has)
-	refused := false
-	if has(Tools) {
-		tools := readList(ctx, c, Tools, r.lists.Room(Tools))
-		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || rpc.Wanted(tools.Err) != "") {
-			return tools.Err
-		}
-		r.lists.Store(Tools, tools)
-		if failure := missing(tools); failure != nil {
-			r.hand(c, Tools, failure)
-		}
-	}
-	if !refused {
-		r.at.noteSeen(time.Time{})
+	if err := r.firstTools(ctx, c, has(Tools)); err != nil {
+		return err
 	}
 	for _, k := range []Kind{Resources, Prompts, Skills} {
 		switch {
 		case !has(k):
 		case k == Prompts && r.lists.Holds():
-			r.read(c, k)
+			if failure := r.read(c, k); failure != nil {
+				r.hand(c, k, failure)
+			}
 		default:
 			r.ask(c, k)
 		}
@@ -72,9 +66,50 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	return nil
 }
 
-// read reads a list, and tells the peer if it changed. Resources bring their templates with them, within the same time.
-// The error says why the list is to be read again.
+// firstTools begins with the lists of a connection, and reads the tools if there are any, without which a start fails
+// unless the server answered that it has none to tell.
+func (r *reading) firstTools(ctx context.Context, c *rpc.Conn, any bool) error {
+	turn := r.turnOf(Tools)
+	turn.Lock()
+	defer turn.Unlock()
+	r.mu.Lock()
+	r.from = c
+	r.mu.Unlock()
+	if !any {
+		r.at.noteSeen(time.Time{})
+		return nil
+	}
+	tools := readList(ctx, c, Tools, r.lists.Room(Tools))
+	if tools.Failed() && (!errors.As(tools.Err, new(*link.RPCError)) || rpc.Wanted(tools.Err) != "") {
+		return tools.Err
+	}
+	r.lists.Store(Tools, tools)
+	if !tools.Failed() {
+		r.at.noteSeen(time.Time{})
+	}
+	if failure := missing(tools); failure != nil {
+		r.hand(c, Tools, failure)
+	}
+	return nil
+}
+
+// read reads a list, and tells the peer if it changed. The error says why the list is to be read again.
 func (r *reading) read(c *rpc.Conn, k Kind) (failure error) {
+	differs, failure := r.renew(c, k)
+	if differs {
+		r.differ(k)
+	}
+	return failure
+}
+
+// renew asks for a list and stores it. Resources bring their templates with them, within the same time.
+func (r *reading) renew(c *rpc.Conn, k Kind) (differs bool, failure error) {
+	turn := r.turnOf(k)
+	turn.Lock()
+	defer turn.Unlock()
+	if r.newest() != c {
+		return false, nil // the end of a connection says nothing of the list of the next
+	}
 	limit := r.within()
 	ctx, cancel := context.WithTimeoutCause(r.life, limit, &rpc.TimeoutError{What: "list", After: limit})
 	defer cancel()
@@ -86,11 +121,11 @@ func (r *reading) read(c *rpc.Conn, k Kind) (failure error) {
 		failure = cmp.Or(failure, missing(list))
 		return r.lists.Store(k, list)
 	}
-	differs := store(k)
-	if k == Resources && store(Templates) || differs {
-		r.differ(k)
+	differs = store(k)
+	if k == Resources {
+		differs = store(Templates) || differs
 	}
-	return failure
+	return differs, failure
 }
 
 // missing says why a list was not read to its end that may be the next time, nil for any other.
@@ -113,16 +148,38 @@ func (r *reading) anew(c *rpc.Conn) {
 // ask has a list read anew, in the background.
 func (r *reading) ask(c *rpc.Conn, k Kind) { r.hand(c, k, nil) }
 
-// hand gives a list to the goroutine that reads it: to be read at once, or after a rest if a reading has just failed.
-func (r *reading) hand(c *rpc.Conn, k Kind, failure error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.from = c
+func (r *reading) readerLocked(k Kind) *reader {
 	list := r.readers[k]
 	if list == nil {
 		list = &reader{woken: make(chan struct{}, 1)}
 		r.readers[k] = list
 	}
+	return list
+}
+
+// newest returns the connection whose lists are read.
+func (r *reading) newest() *rpc.Conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from
+}
+
+// turnOf returns what is held while a list is asked for and stored.
+func (r *reading) turnOf(k Kind) *sync.Mutex {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &r.readerLocked(k).turn
+}
+
+// hand gives a list to the goroutine that reads it: to be read at once, or after a rest if a reading has just failed.
+// What a connection says of its lists before they are begun with is no reason to read them twice.
+func (r *reading) hand(c *rpc.Conn, k Kind, failure error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.from != c {
+		return
+	}
+	list := r.readerLocked(k)
 	if list.owned {
 		list.again = true
 		select {
@@ -142,9 +199,7 @@ func (r *reading) run(c *rpc.Conn, k Kind, list *reader, failure error) {
 		failure = r.turn(c, k, list)
 	}
 	for r.rest(&tries, list, failure) {
-		r.mu.Lock()
-		c = r.from
-		r.mu.Unlock()
+		c = r.newest()
 		if failure = r.turn(c, k, list); failure == nil || tries.conn != c {
 			tries = upkeep{conn: c}
 		}

@@ -190,6 +190,34 @@ func TestEndWhileACallIsWritten(t *testing.T) {
 	}
 }
 
+// closed is a link that was closed.
+type closed struct{ echoing }
+
+func (*closed) Send([]byte, uint64) error { return link.ErrClosed }
+
+// A call that was not written is not lost, whenever the connection is closed.
+func TestEndBesideACallThatIsNotWritten(t *testing.T) {
+	limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
+	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"tools/call"}`)
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	for range 20000 {
+		c := rpc.New(new(closed), rpc.Options{
+			Owner: nobody{}, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
+			Buffers: new(wire.Buffers), Life: t.Context(), Begin: func(func()) bool { return false },
+		})
+		c.Begin()
+		go c.Close(errors.New("over"))
+		heard := new(told)
+		call := &rpc.Call{Raw: raw, ID: m.ID, OfClient: true, Handler: heard}
+		if err := c.Send(call); err == nil || call.HasEnded() {
+			t.Fatalf("got %v, and the caller was told %v", err, heard.err)
+		}
+	}
+}
+
 // slow is a link to a server that answers after five seconds.
 type slow struct{ echoing }
 

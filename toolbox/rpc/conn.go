@@ -108,22 +108,21 @@ func (c *Conn) Send(call *Call) error {
 	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
 	err := c.link.Send(*b, call.number)
 	c.buffers.Put(b)
-	if err == nil {
-		c.opts.Counts.Calls.Add(1)
-	}
-	over := !call.stage.CompareAndSwap(writing, written)
-	switch {
-	case over && err == nil:
-		c.lose(call, c.Calls.why())
-	case over:
-	case err == nil && call.ended.Load():
-		c.cancel(call, nil, wire.Span{}) // it was cancelled before it was written
-	case err != nil && c.Calls.take(call.number) == nil:
-		return nil // its end was told to the call already
-	case err != nil:
+	if err != nil {
+		if c.Calls.take(call.number) == nil && call.stage.Load() != left {
+			return nil // its end was told to the call already
+		}
 		c.opts.Owner.Ended() // another may have waited for its place
+		return err
 	}
-	return err
+	c.opts.Counts.Calls.Add(1)
+	switch {
+	case !call.stage.CompareAndSwap(writing, written):
+		c.lose(call, c.Calls.why())
+	case call.ended.Load():
+		c.cancel(call, nil, wire.Span{}) // it was cancelled before it was written
+	}
+	return nil
 }
 
 // Notify writes a client's notification, if it is one of the server's era.
@@ -246,9 +245,7 @@ func (c *Conn) Close(err error) bool {
 	}
 	close(c.over)
 	for _, call := range lost {
-		if !call.stage.CompareAndSwap(writing, left) {
-			c.lose(call, err)
-		}
+		c.lose(call, err)
 	}
 	return true
 }

@@ -198,7 +198,8 @@ func (t *Table) drainedLocked() {
 	}
 }
 
-// close takes all calls out, and takes no more. first is false if that was done before.
+// close takes all calls out, and takes no more. Those that are being written are left to [Conn.Send], the others lost.
+// first is false if that was done before.
 func (t *Table) close(why error) (lost []*Call, first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,7 +209,9 @@ func (t *Table) close(why error) (lost []*Call, first bool) {
 	t.over, t.refuses = true, why
 	t.clock.stop()
 	for number := range t.pending {
-		lost = append(lost, t.takeLocked(number))
+		if call := t.takeLocked(number); !call.stage.CompareAndSwap(writing, left) {
+			lost = append(lost, call)
+		}
 	}
 	return lost, true
 }

@@ -55,16 +55,22 @@ type database interface {
 	// write runs do in a transaction and returns when that is on stable storage. The context of do is not ctx, which
 	// only bounds the waiting.
 	write(ctx context.Context, do func(context.Context, querier) error) error
-	// lock takes the lock of that number, which ends with this process, in whatever way it ends. ok is false if it is
-	// taken. A database without such locks always gives it, and leases then expire.
-	lock(ctx context.Context, number int64) (ok bool, unlock func(), err error)
+	// lock takes the lock of that number, which ends with this process, in whatever way it ends; nil if it is taken. A
+	// database without such locks always gives it, and leases then expire.
+	lock(ctx context.Context, number int64) (*heldLock, error)
 	// evict takes a lock from another process that has it and hangs.
 	evict(ctx context.Context, number int64) error
 	// locks reports whether it has such locks.
 	locks() bool
-	// alive returns nil as long as the locks taken are held for certain.
-	alive(ctx context.Context) error
+	// alive looks whether the locks taken are held still: heldLock.still says that of each.
+	alive(ctx context.Context)
 	close() error
+}
+
+// heldLock is a lock that was taken.
+type heldLock struct {
+	unlock func()      // may be called more than once
+	still  func() bool // reports whether it is held for certain, as far as alive has seen
 }
 
 // querier is a connection or a transaction.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +29,7 @@ type Flight struct {
 	request      Request
 	holder       string // of this flight alone
 	started      time.Time
-	unlock       func()        // may be called more than once
+	lock         *heldLock
 	lost         chan struct{} // closed by the keeper, in the step in which it gives the flight up
 	expires      time.Time     // by the monotonic clock, guarded by the keeper's mutex
 }
@@ -86,30 +87,26 @@ func (s *Store) evicted(ctx context.Context, principal, conversation string) (bo
 	return true, s.db.evict(ctx, lockNumber(principal, conversation))
 }
 
-// lockOf takes the lock of a conversation. unlock is nil if another turn has it.
-func (s *Store) lockOf(ctx context.Context, principal, conversation string) (unlock func(), err error) {
-	ok, unlock, err := s.db.lock(ctx, lockNumber(principal, conversation))
-	if err != nil || ok {
-		return unlock, err
+// lockOf takes the lock of a conversation, nil if another turn has it.
+func (s *Store) lockOf(ctx context.Context, principal, conversation string) (*heldLock, error) {
+	lock, err := s.db.lock(ctx, lockNumber(principal, conversation))
+	if err != nil || lock != nil {
+		return lock, err
 	}
 	if gone, err := s.evicted(ctx, principal, conversation); err != nil || !gone {
 		return nil, err
 	}
 	// The server ends the connection in its own time; who asks again finds it done.
-	ok, unlock, err = s.db.lock(ctx, lockNumber(principal, conversation))
-	if err != nil || !ok {
-		return nil, err
-	}
-	return unlock, nil
+	return s.db.lock(ctx, lockNumber(principal, conversation))
 }
 
 // dead reports whether the process behind a lease is gone.
 func (s *Store) dead(ctx context.Context, principal string, l lease) (bool, error) {
-	ok, unlock, err := s.db.lock(ctx, lockNumber(principal, l.conversation))
-	if err != nil || !ok {
+	lock, err := s.db.lock(ctx, lockNumber(principal, l.conversation))
+	if err != nil || lock == nil {
 		return false, err
 	}
-	defer unlock()
+	defer lock.unlock()
 	return !s.held(l), nil
 }
 
@@ -123,7 +120,7 @@ func (s *Store) Start(ctx context.Context, principal, conversation string, r Req
 	now := s.now()
 	f := &Flight{s: s, principal: principal, conversation: conversation, request: r, holder: NewID(), started: fromMillis(now),
 		lost: make(chan struct{}), expires: time.Now().Add(s.opts.lease)}
-	unlock, err := s.idleLocked(ctx, principal, conversation, func(ctx context.Context, q querier) error {
+	lock, err := s.idleLocked(ctx, principal, conversation, func(ctx context.Context, q querier) error {
 		if _, err := turnByKey(ctx, q, principal, r.Key); err == nil {
 			return ErrDuplicate
 		} else if !errors.Is(err, ErrNotFound) {
@@ -140,27 +137,27 @@ func (s *Store) Start(ctx context.Context, principal, conversation string, r Req
 	if err != nil {
 		return nil, err
 	}
-	f.unlock = sync.OnceFunc(unlock)
+	f.lock = lock
 	s.keeper.add(f)
 	return f, nil
 }
 
 // idle runs do in a transaction in which no turn of the conversation is under way.
 func (s *Store) idle(ctx context.Context, principal, conversation string, do func(context.Context, querier) error) error {
-	unlock, err := s.idleLocked(ctx, principal, conversation, do)
+	lock, err := s.idleLocked(ctx, principal, conversation, do)
 	if err == nil {
-		unlock()
+		lock.unlock()
 	}
 	return err
 }
 
 // idleLocked is idle that keeps the lock of the conversation.
-func (s *Store) idleLocked(ctx context.Context, principal, conversation string, do func(context.Context, querier) error) (unlock func(), err error) {
-	unlock, err = s.lockOf(ctx, principal, conversation)
+func (s *Store) idleLocked(ctx context.Context, principal, conversation string, do func(context.Context, querier) error) (*heldLock, error) {
+	lock, err := s.lockOf(ctx, principal, conversation)
 	if err != nil {
 		return nil, err
 	}
-	if unlock == nil {
+	if lock == nil {
 		return nil, s.busy(ctx, principal, conversation)
 	}
 	err = s.db.write(ctx, func(ctx context.Context, q querier) error {
@@ -179,10 +176,10 @@ func (s *Store) idleLocked(ctx context.Context, principal, conversation string, 
 		return do(ctx, q)
 	})
 	if err != nil {
-		unlock()
+		lock.unlock()
 		return nil, err
 	}
-	return unlock, nil
+	return lock, nil
 }
 
 // enterLost ends the turn of a process that is gone.
@@ -275,7 +272,7 @@ func (f *Flight) drop(ctx context.Context, q querier) error {
 // Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, or if the
 // turn was lost, the conversation is free when the lease ends, and the turn is then entered as lost.
 func (f *Flight) Release(ctx context.Context) error {
-	defer f.unlock()
+	defer f.lock.unlock()
 	if !f.s.keeper.remove(f) {
 		return nil
 	}
@@ -284,7 +281,7 @@ func (f *Flight) Release(ctx context.Context) error {
 
 func (f *Flight) end() {
 	f.s.keeper.remove(f)
-	f.unlock()
+	f.lock.unlock()
 }
 
 func ignore(err, target error) error {
@@ -354,6 +351,13 @@ func (k *keeper) remove(f *Flight) bool {
 	return ok
 }
 
+// lose is loseLocked for who has not the lock.
+func (k *keeper) lose(f *Flight) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.loseLocked(f)
+}
+
 // loseLocked gives up a flight and tells it, in one step: no later renewal takes its conversation back. k.mu must be
 // held.
 func (k *keeper) loseLocked(f *Flight) {
@@ -397,38 +401,45 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 }
 
 func (k *keeper) renew(ctx context.Context, s *Store) {
-	flights := k.list()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.lease/3)
 	defer cancel()
-	err := s.db.alive(ctx)
-	gone := err != nil && s.db.locks()
+	flights := k.list()
+	s.db.alive(ctx)
+	flights = slices.DeleteFunc(flights, func(f *Flight) bool {
+		if f.lock.still() {
+			return false
+		}
+		k.lose(f)
+		return true
+	})
+	if len(flights) == 0 {
+		return
+	}
 	renewed := time.Now().Add(s.opts.lease)
 	taken := make(map[*Flight]bool) // those whose leases are not there any more
-	if err == nil {
-		err = s.db.write(ctx, func(ctx context.Context, q querier) error {
-			clear(taken) // a transaction may be tried again
-			for _, f := range flights {
-				done, err := q.ExecContext(ctx, `UPDATE leases SET expires = $1 WHERE holder = $2`,
-					s.now()+s.opts.lease.Milliseconds(), f.holder)
-				if err != nil {
-					return err
-				}
-				if n, err := done.RowsAffected(); err != nil {
-					return err
-				} else if n == 0 {
-					taken[f] = true
-				}
+	err := s.db.write(ctx, func(ctx context.Context, q querier) error {
+		clear(taken) // a transaction may be tried again
+		for _, f := range flights {
+			done, err := q.ExecContext(ctx, `UPDATE leases SET expires = $1 WHERE holder = $2`,
+				s.now()+s.opts.lease.Milliseconds(), f.holder)
+			if err != nil {
+				return err
 			}
-			return nil
-		})
-	}
+			if n, err := done.RowsAffected(); err != nil {
+				return err
+			} else if n == 0 {
+				taken[f] = true
+			}
+		}
+		return nil
+	})
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range flights {
 		switch {
 		case err == nil && !taken[f]:
 			f.expires = renewed
-		case err == nil, gone, time.Now().After(f.expires):
+		case err == nil, time.Now().After(f.expires):
 			k.loseLocked(f)
 		}
 	}

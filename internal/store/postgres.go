@@ -53,7 +53,7 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 	config.RuntimeParams["application_name"] = "workbench"
 	config.RuntimeParams["synchronous_commit"] = "on" // even where the server is set up otherwise
 	config.RuntimeParams["search_path"] = "workbench"
-	d := &postgresDB{db: stdlib.OpenDB(*config), answer: opts.pgAnswer, locking: &pgLocks{config: config, answer: opts.pgAnswer, held: make(map[int64]bool)}}
+	d := &postgresDB{db: stdlib.OpenDB(*config), answer: opts.pgAnswer, locking: newPGLocks(config, opts.pgAnswer)}
 	d.db.SetMaxOpenConns(opts.pgConns)
 	d.db.SetMaxIdleConns(idleConns)
 	d.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -172,7 +172,7 @@ func conflicts(err error) bool {
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23505")
 }
 
-func (d *postgresDB) lock(ctx context.Context, number int64) (bool, func(), error) {
+func (d *postgresDB) lock(ctx context.Context, number int64) (*heldLock, error) {
 	return d.locking.lock(ctx, number)
 }
 
@@ -197,14 +197,16 @@ func (d *postgresDB) terminate(ctx context.Context, number int64) error {
 	return err
 }
 
-func (d *postgresDB) alive(ctx context.Context) error { return d.locking.alive(ctx) }
+func (d *postgresDB) alive(ctx context.Context) { d.locking.alive(ctx) }
 
 func (d *postgresDB) close() error { return errors.Join(d.locking.close(), d.db.Close()) }
 
 // pgLocks takes advisory locks on a connection of its own. PostgreSQL gives them back when that ends, however it does.
 type pgLocks struct {
 	config *pgx.ConnConfig
-	answer time.Duration // how long the server may take
+	answer time.Duration   // how long the server may take
+	life   context.Context // until close
+	end    context.CancelFunc
 
 	mu   sync.Mutex
 	conn *pgx.Conn // nil until the first lock and after a failure; guarded by mu
@@ -213,22 +215,51 @@ type pgLocks struct {
 	closed bool // guarded by mu
 }
 
-func (l *pgLocks) lock(ctx context.Context, number int64) (ok bool, unlock func(), err error) {
-	err = within(ctx, l.answer, func(ctx context.Context) error {
-		ok, unlock, err = l.take(ctx, number)
-		return err
-	})
-	return ok, unlock, err
+func newPGLocks(config *pgx.ConnConfig, answer time.Duration) *pgLocks {
+	l := &pgLocks{config: config, answer: answer, held: make(map[int64]bool)}
+	l.life, l.end = context.WithCancel(context.Background())
+	return l
 }
 
-func (l *pgLocks) take(ctx context.Context, number int64) (bool, func(), error) {
+// lock asks the server to the end whoever goes away meanwhile: a question that is broken off costs the connection, and
+// with it the locks of all.
+func (l *pgLocks) lock(ctx context.Context, number int64) (*heldLock, error) {
+	type answer struct {
+		lock *heldLock
+		err  error
+	}
+	answered := make(chan answer) // nobody takes it who has gone
+	go func() {
+		var a answer
+		a.err = within(l.life, l.answer, func(ctx context.Context) (err error) {
+			a.lock, err = l.take(ctx, number)
+			return err
+		})
+		select {
+		case answered <- a:
+		case <-ctx.Done():
+			if a.lock != nil {
+				a.lock.unlock()
+			}
+		}
+	}()
+	select {
+	case a := <-answered:
+		return a.lock, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// take is lock for who stays.
+func (l *pgLocks) take(ctx context.Context, number int64) (*heldLock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return false, nil, ErrClosed
+		return nil, ErrClosed
 	}
 	if l.held[number] {
-		return false, nil, nil
+		return nil, nil
 	}
 	for try := 1; ; try++ {
 		ok, err := l.tryLocked(ctx, number)
@@ -236,9 +267,9 @@ func (l *pgLocks) take(ctx context.Context, number int64) (bool, func(), error) 
 		case err == nil && ok:
 			l.held[number] = true
 			conn := l.conn
-			return true, func() { l.unlock(conn, number) }, nil
+			return &heldLock{sync.OnceFunc(func() { l.unlock(conn, number) }), func() bool { return l.holds(conn) }}, nil
 		case err == nil:
-			return false, nil, nil
+			return nil, nil
 		}
 		// The connection may have broken since it was used last. With no lock on it, another one is as good.
 		idle := len(l.held) == 0
@@ -247,9 +278,9 @@ func (l *pgLocks) take(ctx context.Context, number int64) (bool, func(), error) 
 			continue
 		}
 		if unreachable(err) {
-			return false, nil, &UnreachableError{err}
+			return nil, &UnreachableError{err}
 		}
-		return false, nil, fmt.Errorf("the lock of the conversation: %w", err)
+		return nil, fmt.Errorf("the lock of the conversation: %w", err)
 	}
 }
 
@@ -291,27 +322,31 @@ func (l *pgLocks) unlock(conn *pgx.Conn, number int64) {
 		return
 	}
 	delete(l.held, number)
-	ctx, cancel := context.WithTimeout(context.Background(), l.answer) // also when the caller has gone
+	ctx, cancel := context.WithTimeout(l.life, l.answer) // also when the caller has gone
 	defer cancel()
 	if _, err := l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, number); err != nil {
 		l.dropLocked()
 	}
 }
 
-func (l *pgLocks) alive(ctx context.Context) error {
+// alive gives up a connection that has broken.
+func (l *pgLocks) alive(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn == nil {
-		return errors.New("the connection that held the locks has broken")
-	}
-	if err := l.conn.Ping(ctx); err != nil {
+	if l.conn != nil && l.conn.Ping(ctx) != nil {
 		l.dropLocked()
-		return err
 	}
-	return nil
+}
+
+// holds reports whether the locks that were taken on a connection are held: it is not given up.
+func (l *pgLocks) holds(conn *pgx.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn == conn
 }
 
 func (l *pgLocks) close() error {
+	l.end() // what is asked is broken off
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dropLocked()

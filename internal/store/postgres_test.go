@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -42,6 +43,68 @@ func TestFaultE16_ServerRestarts(t *testing.T) {
 	turns, err := s.Turns(t.Context(), "alice", c, 0)
 	if err != nil || messages(turns) != strings.Join(want, " ") {
 		t.Errorf("got %q and %v, want %q", messages(turns), err, want)
+	}
+}
+
+// elsewhere begins another conversation of alice.
+func elsewhere(t *testing.T, s *store.Store) (conversation string) {
+	t.Helper()
+	session, err := s.Begin(t.Context(), "alice", "terminal", "shop", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session.Conversation
+}
+
+// Who goes away while a lock is asked for costs no turn its own.
+func TestLocksOutliveCallers(t *testing.T) {
+	dsn := server.Database(t)
+	s, replica := openDatabase(t, dsn, store.Options{}), openDatabase(t, dsn, store.Options{})
+	c, other := begin(t, s).Conversation, elsewhere(t, s)
+	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := s.Delete(gone, "alice", other); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v for a caller who has gone", err)
+	}
+	var busy *store.BusyError
+	if _, err := replica.Start(t.Context(), "alice", c, store.Request{Key: "second"}); !errors.As(err, &busy) || busy.Key != "k" {
+		t.Errorf("got %v from a second turn, want the first under way", err)
+	}
+	if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A turn whose lock has gone with its connection is told so, also where there is another connection already.
+func TestLockOfABrokenConnection(t *testing.T) {
+	dsn := server.Database(t)
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 3 * time.Second}))
+	c, other := begin(t, s).Conversation, elsewhere(t, s)
+	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	endConnections(t, dsn)
+	var away *store.UnreachableError
+	later, err := s.Start(t.Context(), "alice", other, store.Request{Key: "later"})
+	for errors.As(err, &away) {
+		later, err = s.Start(t.Context(), "alice", other, store.Request{Key: "later"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the loss of the lock", f.Lost())
+	select {
+	case <-later.Lost():
+		t.Error("a turn on the new connection is lost, too")
+	default:
+	}
+	if _, err := later.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -552,13 +552,15 @@ func (d *sqliteDB) nonsense(err error) bool {
 	return code(err) == sqlite3.SQLITE_ERROR || strings.Contains(err.Error(), "sql: Scan error on column")
 }
 
-func (d *sqliteDB) lock(context.Context, int64) (bool, func(), error) { return true, func() {}, nil }
+func (d *sqliteDB) lock(context.Context, int64) (*heldLock, error) {
+	return &heldLock{func() {}, func() bool { return true }}, nil
+}
 
 func (d *sqliteDB) locks() bool { return false }
 
 func (d *sqliteDB) evict(context.Context, int64) error { return nil }
 
-func (d *sqliteDB) alive(context.Context) error { return nil }
+func (d *sqliteDB) alive(context.Context) {}
 
 func (d *sqliteDB) close() error {
 	var err error

@@ -12,7 +12,7 @@ import (
 )
 
 // opening are the functions that open, make or give a mode to a file by its path.
-var opening = regexp.MustCompile(`^(os\.(Open|OpenFile|OpenRoot|OpenInRoot|Create|CreateTemp|ReadFile|WriteFile|Chmod|Lchown|Chown|Mkdir|MkdirAll|MkdirTemp|DirFS|CopyFS|Truncate)|(syscall|unix)\.(Open|Openat|Openat2|Creat|Chmod|Fchmodat|Mkdir|Mknod|Mkfifo)|tls\.LoadX509KeyPair|ioutil\..*)$`)
+var opening = regexp.MustCompile(`^(os\.(Open|OpenFile|OpenRoot|OpenInRoot|Create|CreateTemp|ReadFile|WriteFile|Chmod|Lchown|Chown|Mkdir|MkdirAll|MkdirTemp|DirFS|CopyFS|Truncate|Rename|Link)|(syscall|unix)\.(Open|Openat|Openat2|Creat|Chmod|Fchmodat|Mkdir|Mknod|Mkfifo)|tls\.LoadX509KeyPair|ioutil\..*)$`)
 
 // openers are the places that do so past internal/openfile, and why.
 func openers() map[string]string {

@@ -120,11 +120,11 @@ func (k Keeper) Fetch(ctx context.Context, r gitaddress.Repository, wanted func(
 
 // swap puts a folder in the place of another, which goes to old.
 func swap(fresh, place, old string) error {
-	if err := os.Rename(place, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := openfile.Move(place, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(fresh, place); err != nil {
-		return errors.Join(err, os.Rename(old, place))
+	if err := openfile.Move(fresh, place); err != nil {
+		return errors.Join(err, openfile.Move(old, place))
 	}
 	return nil
 }

@@ -5,11 +5,6 @@ import (
 	"os"
 )
 
-// Place opens a folder as such, to have what it lists put on stable storage.
-func Place(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0)
-}
-
 // Folder is a folder whose files are opened as by Open, and none outside of it, wherever links lead. It is to be
 // closed.
 type Folder struct{ root *os.Root }

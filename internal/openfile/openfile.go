@@ -51,11 +51,6 @@ func MakeNew(path string, mode fs.FileMode) (*os.File, error) {
 	return f, Advised(err)
 }
 
-// MakeFolder makes what is missing of a folder, with that mode: 0700 is for this user alone.
-func MakeFolder(path string, mode fs.FileMode) error {
-	return Advised(os.MkdirAll(path, mode))
-}
-
 // MakeTemporary makes a folder for temporary files that nobody else may read. The caller removes the folder.
 func MakeTemporary(name string) (path string, err error) {
 	path, err = os.MkdirTemp("", name)

@@ -16,41 +16,35 @@ const Prefix = ".new-"
 // written beside its place and then renamed into it. A program that has the old file open goes on reading the old file.
 // When Replace returns nil the data are on stable storage.
 func Replace(path string, data []byte) error {
-	return Write(path, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
-	})
+	return Write(path, writing(data))
 }
 
 // Write is Replace for what write writes. If that returns an error, it is returned, and all is as it was.
 func Write(path string, write func(*os.File) error) error {
-	return put(path, func(f *os.File) error {
-		if err := write(f); err != nil {
-			return err
-		}
-		return f.Sync()
-	})
+	return lastingly(path, write, rename, system)
 }
 
 // Cache is Replace for what may be lost: a loss of power may leave a file that is cut or empty, which its reader is to
 // notice.
 func Cache(path string, data []byte) error {
-	return put(path, func(f *os.File) error {
+	return written(path, writing(data), rename)
+}
+
+// writing is what writes data.
+func writing(data []byte) func(*os.File) error {
+	return func(f *os.File) error {
 		_, err := f.Write(data)
 		return err
-	})
+	}
 }
 
 // PutNew puts data where no file is, with mode 0600, and fails with fs.ErrExist where one is. The file is there whole or
 // not at all, but on a file system without links, as those of memory cards and of shared folders are, where it may be
-// empty for a moment.
-func PutNew(path string, data []byte) error { return putNew(path, data, os.Link) }
+// empty for a moment. When PutNew returns nil the data are on stable storage.
+func PutNew(path string, data []byte) error { return putNew(path, data, os.Link, system) }
 
-func putNew(path string, data []byte, link func(from, to string) error) error {
-	return written(path, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
-	}, func(from, to string) error {
+func putNew(path string, data []byte, link func(from, to string) error, sync syncing) error {
+	return lastingly(path, writing(data), func(from, to string) error {
 		if err := link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -63,11 +57,7 @@ func putNew(path string, data []byte, link func(from, to string) error) error {
 			_ = os.Remove(to) // it is ours, and empty
 		}
 		return err
-	})
-}
-
-func put(path string, write func(*os.File) error) error {
-	return written(path, write, rename)
+	}, sync)
 }
 
 // written has a file written beside its place and then brought there.

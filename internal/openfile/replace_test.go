@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -72,5 +73,73 @@ func alone(t *testing.T, path string) {
 	t.Helper()
 	if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
 		t.Errorf("got %v, %v, want one file", all, err)
+	}
+}
+
+// A loss of power leaves no name without what it leads to: what lies in a file is synced before its name leads there,
+// and then the folder with the name. What cannot be synced is not put there.
+func TestLasts(t *testing.T) {
+	noLink := func(from, to string) error {
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+	}
+	for name, put := range map[string]func(path string, data []byte, sync func(*os.File) error) error{
+		"Write": openfile.WriteOn,
+		"PutNew": func(path string, data []byte, sync func(*os.File) error) error {
+			return openfile.PutNewOn(path, data, os.Link, sync)
+		},
+		"PutNew without links": func(path string, data []byte, sync func(*os.File) error) error {
+			return openfile.PutNewOn(path, data, noLink, sync)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, data := filepath.Join(t.TempDir(), "file"), []byte("what is kept")
+			broken := errors.New("broken")
+			if err := put(path, data, func(*os.File) error { return broken }); !errors.Is(err, broken) {
+				t.Errorf("got error %v, want that of the disk", err)
+			}
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("got %v, want nothing where nothing was synced", err)
+			}
+			var synced []os.FileInfo
+			err := put(path, data, func(f *os.File) error {
+				info, err := f.Stat()
+				if there, _ := os.Stat(path); (there != nil) != info.IsDir() {
+					t.Errorf("%s was synced when the file was there: %t", f.Name(), there != nil)
+				}
+				synced = append(synced, info)
+				return err
+			})
+			there, statErr := os.Stat(path)
+			if err != nil || statErr != nil {
+				t.Fatal(err, statErr)
+			}
+			want := 2
+			if runtime.GOOS == "windows" { // which has no way to sync a folder
+				want = 1
+			}
+			if len(synced) != want || synced[0].Size() != int64(len(data)) || !os.SameFile(synced[0], there) {
+				t.Errorf("got %d synced, want %d, and first the file with all that is in it", len(synced), want)
+			}
+		})
+	}
+}
+
+// All that is in a folder is synced before the folder gets its name.
+func TestSettles(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(openfile.MakeFolder(filepath.Join(dir, "a", "b"), 0o700), openfile.Replace(filepath.Join(dir, "a", "b", "c"), nil)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{dir, filepath.Join(dir, "a"), filepath.Join(dir, "a", "b"), filepath.Join(dir, "a", "b", "c")}
+	if runtime.GOOS == "windows" {
+		want = want[3:]
+	}
+	var got []string
+	err := openfile.SettleOn(dir, func(f *os.File) error {
+		got = append(got, f.Name())
+		return nil
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }

@@ -168,7 +168,7 @@ func (w *Watch) Mend() (string, error) {
 // remove takes a folder of npx away: at once, whatever is then left of it.
 func remove(dir string) error {
 	away := filepath.Join(filepath.Dir(dir), endedName+"-"+rand.Text())
-	if os.Rename(dir, away) == nil {
+	if openfile.Move(dir, away) == nil {
 		dir = away
 	}
 	return os.RemoveAll(dir)

@@ -34,8 +34,3 @@ func flock(f *os.File, how int) error {
 		}
 	}
 }
-
-// isUnsupported is for file systems on which folders cannot be synced.
-func isUnsupported(err error) bool {
-	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP)
-}

@@ -39,5 +39,3 @@ func unlock(f *os.File) error {
 
 // lockedByte is far behind what the file holds, since these locks keep others from reading and writing.
 func lockedByte() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
-
-func isUnsupported(error) bool { return true }

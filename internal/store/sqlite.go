@@ -137,7 +137,7 @@ func (d *sqliteDB) unopened(err error) error {
 
 // prepare makes the file and its folder, and finds out whether they can be written.
 func (d *sqliteDB) prepare() error {
-	if err := makeFolder(filepath.Dir(d.path)); err != nil {
+	if err := openfile.MakeFolder(filepath.Dir(d.path), 0o700); err != nil {
 		return fmt.Errorf("the folder of the store: %w", err)
 	}
 	// SQLite opens what is beside the file by itself, and waits for ever at a pipe.
@@ -165,37 +165,6 @@ func (d *sqliteDB) prepare() error {
 		return fmt.Errorf("the store: %w", err)
 	}
 	d.readOnly = &ReadOnlyError{d.path, err}
-	return nil
-}
-
-// makeFolder makes what is missing of a folder and sees to it that a loss of power does not take it away again.
-func makeFolder(dir string) error {
-	above := filepath.Dir(dir)
-	if _, err := os.Stat(dir); err == nil || above == dir {
-		return err // a drive that is not there has nothing above it
-	}
-	if err := makeFolder(above); err != nil {
-		return err
-	}
-	if err := openfile.MakeFolder(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return syncFolder(above)
-}
-
-// syncFolder puts the names in a folder on stable storage, where the system has a way to say so.
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := openfile.Place(dir)
-	if err != nil {
-		return nil // A folder that may be passed through but not read, such as /home, has been there before.
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !isUnsupported(err) {
-		return err
-	}
 	return nil
 }
 
@@ -507,11 +476,11 @@ func (d *sqliteDB) setAside() (string, error) {
 	}
 	// The log first: left behind, it would be taken for that of the new file.
 	for _, suffix := range []string{"-wal", "-journal", "-shm", ""} {
-		if err := os.Rename(d.path+suffix, aside+suffix); err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
+		if err := openfile.Move(d.path+suffix, aside+suffix); err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
 			return "", err
 		}
 	}
-	return aside, syncFolder(filepath.Dir(d.path))
+	return aside, nil
 }
 
 func (d *sqliteDB) read(ctx context.Context, do func(context.Context, querier) error) error {

@@ -14,4 +14,5 @@ var (
 	reserved  = kind{windows.WSAEACCES}
 	noProgram = kind{windows.ERROR_BAD_EXE_FORMAT, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH}
 	noLocks   = kind{windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_FUNCTION}
+	unsynced  = kind{windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_FUNCTION, windows.ERROR_ACCESS_DENIED}
 )

@@ -51,3 +51,6 @@ func IsNoProgram(err error) bool { return noProgram.is(err) }
 
 // IsNoLocks reports of an error of locking a file that there are no locks where the file is.
 func IsNoLocks(err error) bool { return noLocks.is(err) }
+
+// IsUnsynced reports of an error of syncing a folder that there is no such thing where it is.
+func IsUnsynced(err error) bool { return unsynced.is(err) }

@@ -89,7 +89,7 @@ func (s *Store) Put(e Entry) error {
 
 // Remove takes the entry of a path away; it reports false if there was none.
 func (s *Store) Remove(path string) (bool, error) {
-	err := os.Remove(s.File(path))
+	err := openfile.Remove(s.File(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

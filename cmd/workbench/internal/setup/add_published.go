@@ -245,7 +245,10 @@ func (g *offer) unpack() error {
 	if err := g.bundle.Unpack(draft); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, g.dir); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := openfile.Settle(draft); err != nil {
+		return err
+	}
+	if err := openfile.Move(draft, g.dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

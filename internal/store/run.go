@@ -169,12 +169,23 @@ func (b *RunBook) ChangeRun(ctx context.Context, principal, id string, c RunChan
 	})
 }
 
-// HoldRun says that this process stays at work on a run that has so many events.
+// HoldRun says that this process stays at work on a run that has so many events. It is a *StaleError if the run has
+// another number of them: somebody else has taken it over.
 func (b *RunBook) HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error {
 	return b.db.write(ctx, func(ctx context.Context, q querier) error {
-		_, err := q.ExecContext(ctx, `UPDATE runs SET held = $1 WHERE principal = $2 AND id = $3 AND events = $4`,
+		done, err := q.ExecContext(ctx, `UPDATE runs SET held = $1 WHERE principal = $2 AND id = $3 AND events = $4`,
 			b.now()+hold.Milliseconds(), principal, id, int64(events))
-		return err
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n > 0 || err != nil {
+			return err
+		}
+		r, err := getRun(ctx, q, principal, id)
+		if err != nil {
+			return err
+		}
+		return &StaleError{Has: r.Events, Want: events}
 	})
 }
 

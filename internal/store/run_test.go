@@ -29,6 +29,12 @@ func TestRuns(t *testing.T) {
 		if err := s.ChangeRun(t.Context(), "alice", "r1", change); !errors.As(err, &stale) || stale.Has != 3 {
 			t.Errorf("got %v from a change behind the times, want a StaleError of 3 events", err)
 		}
+		if err := s.HoldRun(t.Context(), "alice", "r1", 1, time.Hour); !errors.As(err, &stale) || stale.Has != 3 {
+			t.Errorf("got %v from who holds a run that others have taken over, want a StaleError of 3 events", err)
+		}
+		if err := s.HoldRun(t.Context(), "alice", "r1", 3, time.Hour); err != nil {
+			t.Error(err)
+		}
 		if err := s.StartRun(t.Context(), "alice", store.Run{ID: "r1", Workflow: "flow", Head: js(`{}`)}, definition); !errors.As(err, &stale) {
 			t.Errorf("got %v from a second run of the id, want a StaleError", err)
 		}

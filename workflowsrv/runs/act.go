@@ -64,8 +64,8 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		if err := t.flush(ctx, t.e.opts.hold); err != nil {
 			return nil, err
 		}
-		raw, err := hold(ctx, t.e.opts.Tools, a, t.args, t.e.opts.hold/3, func(ctx context.Context) {
-			_ = t.log.HoldRun(ctx, t.who.Principal, t.r.ID, len(t.r.Events), t.e.opts.hold) // The call goes on all the same.
+		raw, err := hold(ctx, t.e.opts.Tools, a, t.args, t.e.opts.hold/3, func(ctx context.Context) error {
+			return t.log.HoldRun(ctx, t.who.Principal, t.r.ID, len(t.r.Events), t.e.opts.hold)
 		})
 		t.r.Held = time.Time{}
 		var not *NotMadeError

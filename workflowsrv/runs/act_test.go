@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -473,5 +474,89 @@ func TestLackingVariable(t *testing.T) {
 	}
 	if len(d.calls) != 0 {
 		t.Errorf("got the calls %q, want none", d.calls)
+	}
+}
+
+// A waiting is a server that is still starting when a call comes.
+type waiting struct {
+	desk
+	ready chan struct{}
+}
+
+func (w *waiting) CallTool(ctx context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	select {
+	case <-w.ready:
+		return w.desk.CallTool(ctx, toolbox, server, tool, arguments)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A halted log is that of a process which is stopped as soon as it is to say that it is at work, until it is continued.
+type halted struct {
+	runs.Log
+	stopped, continued chan struct{}
+	once               sync.Once
+}
+
+func (h *halted) HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error {
+	h.once.Do(func() { close(h.stopped) })
+	<-h.continued
+	return h.Log.HoldRun(ctx, principal, id, events, hold)
+}
+
+// A process that was stopped before its call was sent does not make it any more when another one has taken the run over
+// meanwhile: a person has said there that the call is to be made again.
+func TestStoppedBeforeACall(t *testing.T) {
+	for name, take := range map[string]func(t *testing.T, e *runs.Engine, run string){
+		"called again": func(t *testing.T, e *runs.Engine, run string) {
+			who := runs.Caller{Principal: "alice"}
+			a, err := e.Next(t.Context(), who, runs.Step{Run: run})
+			at(t, a, err, "person count")
+			if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "again", How: "test"}); err != nil {
+				t.Fatal(err)
+			}
+			a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+			at(t, a, err, "person which")
+		},
+		"abandoned": func(t *testing.T, e *runs.Engine, run string) {
+			if _, err := e.Manage(t.Context(), runs.Caller{Principal: "alice"}, runs.Order{Run: run, Action: "abandon"}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := runs.NewMemory()
+				process := func(log runs.Log, tools runs.Tools) *runs.Engine {
+					return runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: tools, Log: func(context.Context) (runs.Log, error) { return log, nil }})
+				}
+				const result = `{"content":[],"structuredContent":5}`
+				theirs := &waiting{desk{results: []string{result}}, make(chan struct{})}
+				slow := &halted{Log: log, stopped: make(chan struct{}), continued: make(chan struct{})}
+				ended := make(chan error)
+				go func() {
+					_, err := process(slow, theirs).Start(t.Context(), runs.Caller{Principal: "alice"}, "acting", "", json.RawMessage(`{"n":3}`))
+					ended <- err
+				}()
+				<-slow.stopped
+				time.Sleep(time.Minute)
+				ours := process(log, &desk{results: []string{result}})
+				list, err := ours.List(t.Context(), "alice", 10)
+				if err != nil || len(list) != 1 {
+					t.Fatalf("got %d runs and %v, want one", len(list), err)
+				}
+				take(t, ours, list[0].ID)
+				close(slow.continued)
+				synctest.Wait()
+				close(theirs.ready)
+				if err := <-ended; err == nil || !strings.Contains(err.Error(), "somebody else has gone on with") {
+					t.Errorf("got %v, want to be told who has the run", err)
+				}
+				if len(theirs.calls) > 0 {
+					t.Errorf("got %q called by the process that was stopped, want nothing", theirs.calls)
+				}
+			})
+		})
 	}
 }

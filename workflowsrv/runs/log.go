@@ -110,9 +110,14 @@ func (m *memory) ChangeRun(_ context.Context, principal, id string, c store.RunC
 func (m *memory) HoldRun(_ context.Context, principal, id string, events int, hold time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.runs[store.Key{Principal: principal, ID: id}]; r != nil && len(r.events) == events {
-		r.run.Held = time.Now().Add(hold)
+	r := m.runs[store.Key{Principal: principal, ID: id}]
+	switch {
+	case r == nil:
+		return store.ErrNotFound
+	case len(r.events) != events:
+		return &store.StaleError{Has: len(r.events), Want: events}
 	}
+	r.run.Held = time.Now().Add(hold)
 	return nil
 }
 

@@ -3,10 +3,12 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -45,14 +47,18 @@ func harmless(ctx context.Context, tools Tools, a *definition.Act) bool {
 	return readOnly || idempotent
 }
 
-// hold makes the call of a step, and meanwhile says again and again that this process is at work on it.
-func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.RawMessage, every time.Duration, again func(ctx context.Context)) (json.RawMessage, error) {
+// hold makes the call of a step, and meanwhile says again and again that this process is at work on it. A process that
+// was stopped for a while, and whose run another one has taken over, gives the call up: it may not have been sent yet.
+// If nothing can be said because of the store, the call goes on.
+func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.RawMessage, every time.Duration, again func(ctx context.Context) error) (json.RawMessage, error) {
 	wait := callFor
 	if a.Timeout > 0 {
 		wait = a.Timeout
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("%s did not answer within %v", toolName(a), wait))
 	defer cancel()
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
 	ended := make(chan struct{})
 	defer func() { <-ended }()
 	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -66,7 +72,11 @@ func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.Ra
 			case <-beat.Done():
 				return
 			case <-tick.C:
-				again(beat)
+				var gone *store.StaleError
+				if err := again(beat); errors.As(err, &gone) || errors.Is(err, store.ErrNotFound) {
+					lose(err)
+					return
+				}
 			}
 		}
 	}()

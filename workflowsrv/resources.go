@@ -36,9 +36,12 @@ type resourceAnnotations struct {
 
 // listResources lists the runs of a principal, and the skills for clients that do not ask for these.
 func (o *offers) listResources(ctx context.Context, p principal.Principal) ([]byte, error) {
-	found, err := o.runs.List(ctx, p.Name, maxListed)
-	if err != nil {
-		return nil, err
+	var found []runs.Found
+	if p.Name != "" { // The list of nobody would be that of everybody.
+		var err error
+		if found, err = o.runs.List(ctx, p.Name, maxListed); err != nil {
+			return nil, err
+		}
 	}
 	list := []resource{}
 	for _, f := range found {

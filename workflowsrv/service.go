@@ -70,6 +70,9 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 		return result{}, f
 	}
 	if t.keep != nil && (t.run == nil || slices.ContainsFunc(t.more, a.has)) {
+		if who.Principal == "" {
+			return result{}, &fault{code: codeState, advice: "a run belongs to a user, and this call is for none: what a step or a command calls cannot begin, read or change runs"}
+		}
 		return t.keep(ctx, s, a, *who)
 	}
 	return t.run(ctx, s, a)

@@ -83,10 +83,14 @@ func (c *Caller) Close() {
 	all.Wait()
 }
 
-// WithoutCommands is a toolbox without its servers of commands: commands call the others.
+// WithoutCommands is a toolbox without its servers of commands: commands call the others. None of these is shared with
+// clients, so that a server inside this process knows that it works for nobody in particular.
 func WithoutCommands(cfg *config.Toolbox) config.Toolbox {
 	own := *cfg
 	own.Servers = slices.DeleteFunc(slices.Clone(own.Servers), func(s config.Server) bool { return s.Builtin == config.BuiltinCommands })
+	for i := range own.Servers {
+		own.Servers[i].Shared = false
+	}
 	return own
 }
 

@@ -65,9 +65,12 @@ func New(opts Options) *Host {
 	return &Host{opts: opts, memory: runs.NewMemory(), made: map[string]*workflowsrv.Server{}}
 }
 
-// Builtin makes the MCP side of a server, for somebody. It is a [toolbox.Builtin].
+// Builtin makes the MCP side of a server, for somebody, or for nobody in particular, who has no runs. A server that its
+// configuration has all clients share works for the user of this machine. It is a [toolbox.Builtin].
 func (h *Host) Builtin(who principal.Principal, s config.Server) (wire.Endpoint, error) {
-	who.Name = cmp.Or(who.Name, principal.Default)
+	if s.Shared {
+		who.Name = cmp.Or(who.Name, principal.Default)
+	}
 	server, err := h.in(s, nil)
 	if err != nil {
 		return nil, err

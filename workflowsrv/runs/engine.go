@@ -224,14 +224,17 @@ func (e *Engine) give(principal string, r *Run) {
 }
 
 // newID returns the id of a run, which people can read out.
-func newID() string {
-	const letters = "abcdefghjkmnpqrstvwxyz0123456789" // 32 of them
-	var bits [10]byte
-	_, _ = rand.Read(bits[:]) // never fails: it ends the program instead
+func newID() string { return "run-" + letters(10) }
+
+// letters returns so many letters and digits by chance, which people can read out; each has five bits.
+func letters(n int) string {
+	const all = "abcdefghjkmnpqrstvwxyz0123456789" // 32 of them
+	bits := make([]byte, n)
+	_, _ = rand.Read(bits) // never fails: it ends the program instead
 	for i, b := range bits {
-		bits[i] = letters[b%32]
+		bits[i] = all[b%32]
 	}
-	return "run-" + string(bits[:])
+	return string(bits)
 }
 
 func (e *Engine) moved(principal, run string, begun bool) {

@@ -154,6 +154,37 @@ func TestAgreedOnce(t *testing.T) {
 	at(t, a, err, "step publish")
 }
 
+// A code is good for once: neither a rewind to where it was made nor one that forgets the wrong tries makes it so again,
+// and what is kept of it, which agents can read, does not tell it to who tries all that there are.
+func TestCodeOnce(t *testing.T) {
+	const text = `{"id":"once","name":"Once","description":"d","version":"1.0.0","steps":[{"id":"publish","title":"Publish","prompt":"p","requireConfirmation":true},{"id":"end","title":"End","prompt":"p"}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "once", "", nil)
+	run := at(t, a, err, "person publish").Run
+	code, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test", Code: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if letters := strings.ReplaceAll(code, "-", ""); len(letters) < 16 {
+		t.Errorf("got %q, want a code of at least 80 bits", code)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	coded := at(t, a, err, "person publish").Event
+	if a, err := e.Next(t.Context(), who, runs.Step{Run: run, Code: "aaaa-bbbb-cccc-dddd"}); err == nil {
+		t.Errorf("got %s, want a wrong code refused", a.Text)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, Code: " " + strings.ToUpper(strings.ReplaceAll(code, "-", " "))})
+	at(t, a, err, "step publish")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "publish", Notes: "n"})
+	at(t, a, err, "step end")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rewind", To: coded})
+	at(t, a, err, "person publish")
+	if a, err := e.Next(t.Context(), who, runs.Step{Run: run, Code: code}); err == nil {
+		t.Errorf("got %s, want the code refused that was used", a.Text)
+	}
+}
+
 // Runs are found by words of every script, however their characters are composed.
 func TestFoundByWords(t *testing.T) {
 	e := runs.NewEngine(runs.Options{Find: finder(t, plain)})

@@ -2,14 +2,12 @@ package runs
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -327,8 +325,13 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	return nil
 }
 
+// newCode makes a code that a person can type. An agent may read what is kept of it ([hashCode]), so that it has more
+// letters than can be tried.
+func newCode() string { return letters(4) + "-" + letters(4) + "-" + letters(4) + "-" + letters(4) }
+
 // hashCode is what is kept of a code.
 func hashCode(run, at, code string) string {
+	code = strings.ToLower(strings.Join(strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == ' ' }), ""))
 	sum := sha256.Sum256([]byte(run + " " + at + " " + strings.TrimSpace(code)))
 	return hex.EncodeToString(sum[:])
 }
@@ -406,11 +409,7 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 		}
 		return "", t.flush(ctx, 0)
 	}
-	number, err := rand.Int(rand.Reader, big.NewInt(100_000_000))
-	if err != nil {
-		return "", err
-	}
-	code = fmt.Sprintf("%08d", number)
+	code = newCode()
 	made := t.about(Coded)
 	made.By, made.Answer, made.Text, made.Hash = byPerson+o.How, answer, o.Reason, hashCode(t.r.ID, gate(made.Step, made.Pass), code)
 	t.note(made)

@@ -191,6 +191,9 @@ func (p *place) apply(e Event) {
 		delete(p.asked, at)
 	case Rebased:
 		p.state = cmp.Or(e.State, p.state)
+	case Rewound: // What a person was asked, or has got a code for, was before.
+		clear(p.asked)
+		clear(p.codes)
 	case Asked:
 		p.asked[at] = e
 	case Dismissed:

@@ -30,6 +30,13 @@ func (t *turn) unsought(ctx context.Context) bool {
 	return !readOnly
 }
 
+// repeatable reports whether the call that may have been made is one that the step makes still, and that may be made twice.
+// Whatever else a person is asked before it is asked before it is made again, too.
+func (t *turn) repeatable(ctx context.Context) bool {
+	a := t.next.Step.Act
+	return harmless(ctx, t.e.opts.Tools, a) && t.r.intents[t.gate()].Tool == toolName(a)
+}
+
 // act carries out the step where the run is, which is not the agent's. An answer means that the run does not go on yet.
 func (t *turn) act(ctx context.Context) (*Answer, error) {
 	if t.next.Step.Act.Kind == definition.ActWait {

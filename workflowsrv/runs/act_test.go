@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +144,62 @@ func TestUnknownCall(t *testing.T) {
 	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
 	if at(t, a, err, "person which"); len(d.calls) != 2 {
 		t.Errorf("got %d calls of a tool that only reads, want 2", len(d.calls))
+	}
+}
+
+// A gone is a desk that ends with the first call, as a process does that is killed.
+type gone struct{ *desk }
+
+func (k gone) CallTool(ctx context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	if len(k.calls) == 0 {
+		k.calls = append(k.calls, "killed")
+		runtime.Goexit()
+	}
+	return k.desk.CallTool(ctx, toolbox, server, tool, arguments)
+}
+
+// A call that only reads is made again by itself after the end of the process that made it, but no other one than a
+// person has agreed to, and no other tool's.
+func TestUnknownCallIsTheSame(t *testing.T) {
+	const text = `{"id":"asked","name":"Asked","description":"d","version":"1.0.0","steps":[
+{"id":"look","type":"tool","title":"Look","tool":"box/server/look","arguments":{"at":"{{what}}"},"requireConfirmation":true},{"id":"end","title":"End","prompt":"p"}]}`
+	for name, tt := range map[string]struct {
+		context, file string // that come after the end
+		want          string
+	}{
+		"the same call": {"", text, "step end"},
+		"another call":  {`{"what":"secrets"}`, text, "person look"},
+		"another tool":  {"", strings.Replace(text, "server/look", "server/see", 1), "person look"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			find := finder(t, text)
+			d := gone{&desk{results: []string{`{"content":[]}`}, readOnly: true}}
+			e := runs.NewEngine(runs.Options{Find: func(id string) (*definition.Entry, error) { return find(id) }, Tools: d}.Holding(10 * time.Nanosecond))
+			who := runs.Caller{Principal: "alice"}
+			a, err := e.Start(t.Context(), who, "asked", "", json.RawMessage(`{"what":"a.txt"}`))
+			run := at(t, a, err, "person look").Run
+			if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test"}); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_, _ = e.Next(t.Context(), who, runs.Step{Run: run})
+			}()
+			<-ended
+			time.Sleep(time.Millisecond) // longer than the run is held
+			if tt.file != text {
+				find = finder(t, tt.file)
+				if _, err := e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, err = e.Next(t.Context(), who, runs.Step{Run: run, Context: json.RawMessage(tt.context)})
+			at(t, a, err, tt.want)
+			if calls := len(d.calls); (tt.want == "step end") != (calls == 2) {
+				t.Errorf("got the calls %q", d.calls)
+			}
+		})
 	}
 }
 

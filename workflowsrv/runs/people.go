@@ -35,10 +35,8 @@ func (t *turn) asks(ctx context.Context) asking {
 	}
 	act := t.next.Step.Act
 	switch {
-	case t.unknown():
-		if !harmless(ctx, t.e.opts.Tools, act) {
-			return askUnknown
-		}
+	case t.unknown() && !t.repeatable(ctx):
+		return askUnknown
 	case t.lack != nil:
 		return askNothing // Nobody can agree to a call that is not known yet.
 	case act != nil && act.Kind == definition.ActAsk:

@@ -138,19 +138,29 @@ func (t *turn) failed(ctx context.Context, why string) (*Answer, error) {
 		"Then workflow_next {\"run\":%q,\"step\":%q} calls it again.", t.r.ID, t.next.Step.Title, toolName(t.next.Step.Act), why, t.r.ID, t.ref())))
 }
 
+// begins is the event that the waiting of the step begins. hook is the secret of the address that was given out before,
+// "" for none.
+func (t *turn) begins(hook string) Event {
+	a, began := t.next.Step.Act, t.at(Intended)
+	if d := max(a.For, a.Timeout); d > 0 {
+		until := time.Now().Add(d).UTC().Truncate(time.Millisecond)
+		began.Until = &until
+	}
+	if a.Webhook {
+		began.Hook = cmp.Or(hook, secret())
+	}
+	return began
+}
+
 // wait waits at the step where the run is, as long as one call may. How long was kept when the waiting began.
 func (t *turn) wait(ctx context.Context) (*Answer, error) {
 	a := t.next.Step.Act
+	if t.lack != nil {
+		return some(t.stays(ctx, fmt.Errorf("the file that the step %q waits for: %w", t.next.Step.Title, t.lack)))
+	}
 	began, ok := t.r.until[t.gate()]
 	if !ok {
-		began = t.at(Intended)
-		if d := max(a.For, a.Timeout); d > 0 {
-			until := time.Now().Add(d).UTC().Truncate(time.Millisecond)
-			began.Until = &until
-		}
-		if a.Webhook {
-			began.Hook = secret()
-		}
+		began = t.begins("")
 		t.note(began)
 	}
 	if err := t.flush(ctx, 0); err != nil { // The waiting may take longer than the caller has patience.
@@ -187,7 +197,7 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 	if t.late() {
 		return nil, nil // A person is asked.
 	}
-	what := "for the file " + a.File
+	what := "for the file " + t.file
 	if a.File == "" {
 		what = "until " + began.Until.Format(time.RFC3339)
 	}

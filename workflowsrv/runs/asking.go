@@ -132,7 +132,7 @@ func (s *standing) question(ctx context.Context, why asking) string {
 		}
 		return fmt.Sprintf("%s %s. Look, then answer %q if the call was made, or %q to make it now%s.", workflow, what, wasMade, callAgain, now)
 	case askLate:
-		what := "the file " + act.File
+		what := "the file " + s.file
 		if act.Webhook {
 			what = "a request"
 		}
@@ -161,11 +161,12 @@ func (s *standing) put(why asking, asked Event) Question {
 	return Question{Message: asked.Text, Form: why.form(s.deed()), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
 }
 
-// agreed reports whether a person has agreed to the step where the run is, and to the call that it makes by now. That
-// is good for once: when the step was done and the run went back, the person is asked again.
+// agreed reports whether a person has agreed to the step where the run is, and to the call that it makes by now, or the
+// waiting that has begun. That is good for once: when the step was done and the run went back, the person is asked again.
 func (s *standing) agreed() bool {
 	at := s.gate()
-	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain {
+	_, waits := s.r.until[at]
+	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain && !waits {
 		return false
 	}
 	for _, e := range slices.Backward(s.r.Events) {
@@ -176,6 +177,10 @@ func (s *standing) agreed() bool {
 			continue
 		}
 		switch e.Kind {
+		case Intended:
+			if waits {
+				return true
+			}
 		case Answered:
 			return e.Digest == s.about(Answered).Digest
 		case Done:

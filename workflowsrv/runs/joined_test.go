@@ -85,6 +85,76 @@ func TestHook(t *testing.T) {
 	}
 }
 
+// A request that comes late is taken at the address that was given out, also when a person has said that the run is to go
+// on waiting for it; that person is not asked to agree to the step anew.
+func TestLateHook(t *testing.T) {
+	text := strings.Replace(hooked, `"webhook":true`, `"webhook":true,"requireConfirmation":true`, 1)
+	for name, next := range map[string]bool{"before the next call": false, "after it": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := runs.NewEngine(runs.Options{Find: finder(t, text), Gateway: "https://hooks.example"})
+				who := runs.Caller{Principal: "alice"}
+				say := func(run, answer string) {
+					t.Helper()
+					if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a, err := e.Start(t.Context(), who, "hooked", "", nil)
+				run := at(t, a, err, "person build").Run
+				say(run, "yes")
+				a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+				at(t, a, err, "waiting build")
+				address := hookOf(t, a.Text)
+				for range 2 {
+					time.Sleep(time.Hour)
+					a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+					at(t, a, err, "person build")
+					say(run, "no")
+				}
+				if next {
+					a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+					if at(t, a, err, "waiting build"); hookOf(t, a.Text) != address {
+						t.Error("got another address, want the one that was given out")
+					}
+				}
+				if taken, err := e.Hook(t.Context(), address, []byte(`{"state":"green"}`)); !taken || err != nil {
+					t.Fatalf("got %v and %v, want the request taken", taken, err)
+				}
+				a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+				if at(t, a, err, "step tell"); !strings.Contains(a.Text, "Tell green.") {
+					t.Errorf("got %s, want what the request brought", a.Text)
+				}
+			})
+		})
+	}
+}
+
+// No file is waited for whose name lacks a variable: the agent is told which. The name is shown as it is.
+func TestFileThatLacksAVariable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := runs.NewEngine(runs.Options{Find: finder(t, `{"id":"files","name":"n","description":"d","version":"1.0.0","steps":[
+{"id":"await","type":"wait","title":"Await","file":"{{name}}.txt","timeoutSeconds":60}]}`), Dir: t.TempDir()})
+		who := runs.Caller{Principal: "alice"}
+		a, err := e.Start(t.Context(), who, "files", "", nil)
+		run := at(t, a, err, "failed await").Run
+		if want := `the variable "name" is not set`; !strings.Contains(a.Text, want) {
+			t.Errorf("got %s, want %s in it", a.Text, want)
+		}
+		time.Sleep(time.Hour)
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, Context: json.RawMessage(`{"name":"none"}`)})
+		if at(t, a, err, "waiting await"); !strings.Contains(a.Text, "for the file none.txt") {
+			t.Errorf("got %s, want the name of the file", a.Text)
+		}
+		time.Sleep(time.Hour)
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+		at(t, a, err, "person await")
+		if q, _, err := e.Pending(t.Context(), "alice", run); err != nil || !strings.Contains(q.Message, "the file none.txt") {
+			t.Errorf("got %q and %v, want the name of the file", q.Message, err)
+		}
+	})
+}
+
 // A parallel step begins its runs once, is joined when all are over, and takes nothing before.
 func TestChildren(t *testing.T) {
 	e := runs.NewEngine(runs.Options{Find: finder(t, parent, part)})

@@ -201,7 +201,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		return Answer{}, err
 	}
 	t.settle(ctx)
-	if plain && answer == no && why != askRebase {
+	if answer == no && why == askAgree {
 		return t.waiting(ctx, why)
 	}
 	return t.goOn(ctx)
@@ -239,6 +239,7 @@ func (t *turn) decide(ctx context.Context, why asking, by, answer, reason string
 	}
 	done := t.at(Done)
 	done.By, done.State = by, t.next.State
+	waits := t.r.until[t.gate()]
 	t.note(e)
 	switch {
 	case why == askAnswer:
@@ -252,6 +253,9 @@ func (t *turn) decide(ctx context.Context, why asking, by, answer, reason string
 		}
 	case why == askUnknown && answer == wasMade, why == askLate && answer == yes:
 		done.Notes = "a person said so"
+	case why == askLate: // It goes on to wait, at the address that was given out.
+		t.note(t.begins(waits.Hook))
+		return nil
 	default:
 		return nil
 	}
@@ -274,7 +278,7 @@ func (t *turn) howToAnswer(why asking) string {
 	if asked, _ := t.asked(); !why.plain() || why == askRebase {
 		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, asked.Text)
 	}
-	if why != askRebase && t.r.answers[t.gate()].Answer == no {
+	if why == askAgree && t.r.answers[t.gate()].Answer == no {
 		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", t.next.Step.Title, t.r.ID, because(t.r.answers[t.gate()].Text))
 	}
 	if why == askRebase {

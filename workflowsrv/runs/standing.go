@@ -28,7 +28,8 @@ type standing struct {
 	dir  string // where relative paths begin
 	// args are those of the tool that the step where the run is calls; with lack, they are as the file has them.
 	args json.RawMessage
-	lack error // why the tool cannot be called with args: a variable is not set, or too large
+	file string // the one that the step where the run is waits for
+	lack error  // why the tool cannot be called with args, or no file be waited for: a variable is not set, or too large
 }
 
 // at is an event about the step where the run is.
@@ -115,14 +116,18 @@ func (s *standing) locate(ctx context.Context) error {
 			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
 			continue
 		}
-		s.next, s.r.Step, s.args, s.lack = a, "", nil, nil
+		s.next, s.r.Step, s.args, s.file, s.lack = a, "", nil, "", nil
 		if a.Step != nil {
 			s.r.Step = a.Step.ID
 		}
-		if act := s.deed(); act != nil && act.Kind == definition.ActTool {
+		switch act := s.deed(); {
+		case act == nil:
+		case act.Kind == definition.ActTool:
 			if s.args, s.lack = s.arguments(ctx, act); s.lack != nil {
 				s.args = act.Arguments
 			}
+		case act.File != "":
+			s.file, _, s.lack = stepping.FillData(act.File, s.scope(ctx))
 		}
 		return nil
 	}
@@ -199,10 +204,7 @@ func (s *standing) late() bool {
 
 // there reports whether the file that the step waits for is there.
 func (s *standing) there() bool {
-	path := s.next.Step.Act.File
-	if text, _, err := stepping.FillData(path, s.scope(context.Background())); err == nil {
-		path = text
-	}
+	path := s.file
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.dir, path)
 	}

@@ -82,7 +82,7 @@ func adopt(t *turn, w *definition.Workflow, by, state string) {
 func (t *turn) settle(ctx context.Context) {
 	t.children, t.joined = nil, ""
 	if t.stuck = t.locate(context.WithoutCancel(ctx)); t.stuck != nil {
-		t.next, t.args, t.lack, t.r.Step = stepping.Answer{}, nil, nil, ""
+		t.next, t.args, t.file, t.lack, t.r.Step = stepping.Answer{}, nil, "", nil, ""
 	}
 }
 

@@ -163,7 +163,7 @@ func (r *Register) Ask(ctx context.Context, c Call) error {
 			return &Refused{Call: w.Call, Late: true}
 		}
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return fmt.Errorf("nobody approved the call in time, so it was not made: %w", context.Cause(ctx))
 	}
 	if w.agreed {
 		return nil

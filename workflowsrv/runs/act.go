@@ -62,7 +62,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 	}
 	for {
 		failures := t.r.failures[t.gate()]
-		if failures > a.Retries {
+		if failures > a.Retries || failures > 0 && ctx.Err() != nil {
 			return t.failed(ctx, t.lastFailure())
 		}
 		intent := t.at(Intended)

@@ -297,6 +297,38 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// A late is a desk whose call waits for something before it is made, such as for a person who is to approve it.
+type late struct{ *desk }
+
+func (l late) CallTool(ctx context.Context, _, _, tool string, _ json.RawMessage) (json.RawMessage, error) {
+	l.calls = append(l.calls, tool)
+	<-ctx.Done()
+	return nil, &runs.NotMadeError{Err: fmt.Errorf("nobody had agreed: %w", context.Cause(ctx))}
+}
+
+// A call that was certainly not made, because its time was over or it was cancelled before, is told so: no person is asked
+// what came of it, and none is made with what is left of the time.
+func TestNotMadeInTime(t *testing.T) {
+	const text = `{"id":"late","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","type":"tool","tool":"box/server/tool","timeoutSeconds":10,"retries":1},{"id":"two","title":"t","prompt":"p"}]}`
+	for name, tt := range map[string]struct {
+		after time.Duration // the client cancels
+		calls int
+	}{"over": {time.Hour, 2}, "cancelled": {time.Second, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := late{new(desk)}
+				e := runs.NewEngine(runs.Options{Find: finder(t, text), Tools: d})
+				ctx, cancel := context.WithTimeout(t.Context(), tt.after)
+				defer cancel()
+				a, err := e.Start(ctx, runs.Caller{Principal: "alice"}, "late", "", nil)
+				if at(t, a, err, "failed one"); !strings.Contains(a.Text, "That failed: nobody had agreed") || len(d.calls) != tt.calls {
+					t.Errorf("got %s and %d calls, want why none was made", a.Text, len(d.calls))
+				}
+			})
+		})
+	}
+}
+
 // An answer counts for the question that the person has seen, and for no other that the run has come to meanwhile.
 func TestAnswerIsToItsQuestion(t *testing.T) {
 	const text = `{"id":"asks","name":"Asks","description":"d","version":"1.0.0","steps":[` +

@@ -81,7 +81,7 @@ func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.Ra
 		}
 	}()
 	raw, err := tools.CallTool(ctx, a.Toolbox, a.Server, a.Tool, arguments)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil && !errors.As(err, new(*NotMadeError)) {
 		err = context.Cause(ctx)
 	}
 	return raw, err

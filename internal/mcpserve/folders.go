@@ -23,7 +23,9 @@ const (
 
 // folders are those that a client of the legacy era works in, its roots.
 type folders struct {
-	mu     sync.Mutex
+	telling sync.Mutex // held while the server is told
+
+	mu     sync.Mutex // guards what follows
 	known  bool
 	list   []string
 	asked  int                // changes that the client told of
@@ -41,6 +43,14 @@ func (f *folders) take(asked int, list []string) (news bool) {
 	news = !slices.Equal(list, f.list)
 	f.known, f.list = true, list
 	return news
+}
+
+// tell tells the server of news. What it hears last is what is known, however long it takes over what it heard before.
+func (f *folders) tell(moved func(list []string)) {
+	f.telling.Lock()
+	defer f.telling.Unlock()
+	list, _, _ := f.state()
+	moved(list)
 }
 
 // state is what is known.
@@ -99,7 +109,7 @@ func (s *Session) learnFolders(ctx context.Context, ask Asker, asked int) {
 		list = readFolders(result)
 	}
 	if s.folders.take(asked, list) {
-		s.server.Moved(list)
+		s.folders.tell(s.server.Moved)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -83,6 +86,56 @@ func TestFolders(t *testing.T) {
 	p.say(initialized)
 	p.say(fmt.Sprintf(call, 1, ""))
 	p.hear(`in []`)
+	if err := p.session.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that takes long over the folders of before hears of the present ones after that.
+func TestFoldersInTheirOrder(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	uri := func(folder string) string {
+		return "file:///" + strings.TrimPrefix(filepath.ToSlash(folder), "/")
+	}
+	var mu sync.Mutex
+	last, begun, overtaken, told := "", make(chan struct{}), make(chan struct{}), make(chan struct{}, 2)
+	p := greet(t, `{"roots":{"listChanged":true}}`, &mcpserve.Server{
+		Name: "test", Version: "1", Engine: mcpserver.NewMCPServer("test", "1"),
+		Moved: func(folders []string) {
+			if slices.Equal(folders, []string{here}) {
+				close(begun)
+				select {
+				case <-overtaken:
+				case <-time.After(200 * time.Millisecond):
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if last = fmt.Sprintf("%q", folders); slices.Equal(folders, []string{there}) {
+				close(overtaken)
+			}
+			told <- struct{}{}
+		},
+	})
+	for id, folder := range []string{here, there} {
+		notification := initialized
+		if id > 0 {
+			notification = `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
+		}
+		p.say(notification)
+		p.hear(fmt.Sprintf(`"id":%d,"method":"roots/list"`, id+1))
+		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"roots":[{"uri":"%s"}]}}`, id+1, uri(folder)))
+		if id == 0 {
+			<-begun
+		}
+	}
+	<-told
+	<-told
+	mu.Lock()
+	defer mu.Unlock()
+	if want := fmt.Sprintf("%q", []string{there}); last != want {
+		t.Errorf("the server was told last of %s, want %s", last, want)
+	}
 	if err := p.session.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,7 +16,7 @@ import (
 // An edited folder is looked at when its commands are wanted, at most once in this time.
 const lookAgain = time.Second
 
-// An editedFolder notices that the folder of a workflow was edited.
+// An editedFolder notices that the folder of a workflow was edited. It is for one goroutine at a time.
 type editedFolder struct {
 	load func(context.Context) (*command.Workflow, error)
 	log  zerolog.Logger
@@ -25,7 +24,6 @@ type editedFolder struct {
 	name string // of the workflow, which its conversations are kept under
 	with command.Options
 
-	mu    sync.Mutex // held while the folder is read
 	at    time.Time
 	print string // of the folder as it was read last
 }
@@ -33,10 +31,6 @@ type editedFolder struct {
 // engine runs the workflow as it now is, if that is another one than before and can be used; otherwise it is nil, and
 // what was served goes on.
 func (e *editedFolder) engine(ctx context.Context) *command.Engine {
-	if !e.mu.TryLock() {
-		return nil
-	}
-	defer e.mu.Unlock()
 	if time.Since(e.at) < lookAgain {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -18,6 +19,8 @@ import (
 type live struct {
 	now   atomic.Pointer[served]
 	renew func(ctx context.Context) *command.Engine // Options.Refresh
+
+	renewing sync.Mutex // held from asking renew until what it returns is served
 }
 
 // served is what a server serves at a time.
@@ -31,11 +34,12 @@ func (l *live) take(engine *command.Engine) { l.now.Store(&served{engine, versio
 // commands are the workflow that is served now.
 func (l *live) commands() *command.Workflow { return l.now.Load().engine.Workflow() }
 
-// refresh takes over a workflow that was edited.
+// refresh takes over a workflow that was edited. While that is looked for, what was served goes on for all others.
 func (l *live) refresh(ctx context.Context) {
-	if l.renew == nil {
+	if l.renew == nil || !l.renewing.TryLock() {
 		return
 	}
+	defer l.renewing.Unlock()
 	if engine := l.renew(ctx); engine != nil {
 		l.take(engine)
 	}

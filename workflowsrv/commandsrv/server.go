@@ -33,8 +33,8 @@ type Options struct {
 	Startup string
 	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an hour.
 	MaxTurn time.Duration
-	// Refresh is asked before each operation and returns what is to be served from then on, nil for what was. The name
-	// of its workflow is the same. nil means that nothing changes.
+	// Refresh is asked before each operation, by one at a time, and returns what is to be served from then on, nil for
+	// what was. The name of its workflow is the same. nil means that nothing changes.
 	Refresh func(ctx context.Context) *command.Engine
 	// Logger receives what concerns the operator; the zero value is silent.
 	Logger zerolog.Logger

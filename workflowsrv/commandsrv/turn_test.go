@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -136,6 +137,51 @@ func TestTurnKeepsItsCommands(t *testing.T) {
 		if got := then(); got["turn_key"] != key || got["success"] != true || got["artifacts"] == nil && got["structured_content"] == nil {
 			t.Errorf("%s: got %v, want the result of the command", path, got)
 		}
+	}
+}
+
+// Of two edits the later one is served, also where the earlier one took longer to be read.
+func TestLaterEdit(t *testing.T) {
+	var edits []*command.Engine
+	for _, name := range []string{"earlier", "later"} {
+		w, err := command.Load(fstest.MapFS{"workflow.yaml": {Data: []byte("name: Corner Books\ndescription: d\npurpose: " + name + "\n")}}, command.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits = append(edits, command.New(w, command.Options{}))
+	}
+	var asked atomic.Int32
+	reading, overtaken := make(chan struct{}), make(chan struct{})
+	b := newBed(t, func(o *commandsrv.Options) {
+		o.Refresh = func(context.Context) *command.Engine {
+			switch asked.Add(1) {
+			case 2: // the first after the session has begun
+				close(reading)
+				select {
+				case <-overtaken:
+				case <-time.After(200 * time.Millisecond):
+				}
+				return edits[0]
+			case 3:
+				return edits[1]
+			}
+			return nil
+		}
+	})
+	id := b.begin(t, "alice")
+	purpose := func() string {
+		_, info := b.send(t.Context(), t, "alice", "GET", "/workflow_info?session_id="+id, "")
+		return fmt.Sprint(info["purpose"])
+	}
+	var first sync.WaitGroup
+	first.Go(func() { purpose() })
+	<-reading
+	purpose()
+	close(overtaken)
+	first.Wait()
+	purpose()
+	if got := purpose(); got != "later" {
+		t.Errorf("got the purpose %q, want that of the later edit", got)
 	}
 }
 

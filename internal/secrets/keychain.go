@@ -14,6 +14,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
 // service is the name under which the keychain has the secrets of workbench; the user name is that of the secret.
@@ -58,7 +59,7 @@ func (k Keychain) Set(ctx context.Context, name, value string) error {
 	if err != nil {
 		return err
 	}
-	return k.note(name, true)
+	return k.note(ctx, name, true)
 }
 
 // Remove forgets a secret; ErrNotSet if there is none.
@@ -67,7 +68,7 @@ func (k Keychain) Remove(ctx context.Context, name string) error {
 	if err != nil && !errors.Is(err, ErrNotSet) {
 		return err
 	}
-	return errors.Join(err, k.note(name, false))
+	return errors.Join(err, k.note(ctx, name, false))
 }
 
 // Names returns the names of the secrets that Set has kept, sorted.
@@ -82,8 +83,16 @@ func (k Keychain) Names() ([]string, error) {
 	return strings.Fields(string(data)), err
 }
 
-// note changes the index where it does not say what it should.
-func (k Keychain) note(name string, kept bool) error {
+// note changes the index where it does not say what it should. While it runs no other process changes it.
+func (k Keychain) note(ctx context.Context, name string, kept bool) error {
+	if k.Index == "" {
+		return nil
+	}
+	done, err := slots.New(filepath.Dir(k.Index), 1).Take(ctx, k.Index)
+	if err != nil {
+		return err
+	}
+	defer done()
 	names, err := k.Names()
 	if err != nil || slices.Contains(names, name) == kept {
 		return err
@@ -93,9 +102,6 @@ func (k Keychain) note(name string, kept bool) error {
 		slices.Sort(names)
 	} else {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
-	}
-	if err := openfile.MakeFolder(filepath.Dir(k.Index), 0o700); err != nil {
-		return err
 	}
 	return openfile.Replace(k.Index, []byte(strings.Join(names, "\n")+"\n"))
 }

@@ -202,6 +202,26 @@ func TestSetAtOnce(t *testing.T) {
 	}
 }
 
+// The names of secrets that several processes give the keychain at a time are all listed.
+func TestNotedAtOnce(t *testing.T) {
+	k := secrets.Keychain{Index: filepath.Join(t.TempDir(), "state", "names")}
+	var want []string
+	var all sync.WaitGroup
+	for i := range 20 {
+		name := fmt.Sprintf("S%02d", i)
+		want = append(want, name)
+		all.Go(func() {
+			if err := k.Note(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got, err := k.Names(); !slices.Equal(got, want) || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // A program that prints a secret is run once for all who want it at one time, and what it prints is not in its errors.
 func TestCommand(t *testing.T) {
 	release, runs := make(chan struct{}), make(chan []string, 8)

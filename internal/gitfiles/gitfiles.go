@@ -7,7 +7,6 @@ package gitfiles
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
 // Bounds of what is fetched and kept.
@@ -62,14 +62,20 @@ func (k Keeper) Commit(r gitaddress.Repository) string {
 }
 
 // Fetch has the files of a repository kept, as they are there now, those that wanted accepts by name. They lie in the
-// folder workflows of the repository, or, where there is none, at its top. It returns the commit.
+// folder workflows of the repository, or, where there is none, at its top. It returns the commit. Of those who fetch one
+// repository at a time, in whatever process, one waits for the other.
 func (k Keeper) Fetch(ctx context.Context, r gitaddress.Repository, wanted func(name string) bool) (commit string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, fmt.Errorf("git did not end within %v", MaxTime))
-	defer cancel()
-	if err := openfile.MakeFolder(k.Dir, 0o700); err != nil {
+	done, err := slots.New(k.Dir, 1).Take(ctx, k.Folder(r))
+	if err != nil {
 		return "", err
 	}
-	work := filepath.Join(k.Dir, ".fetch-"+rand.Text())
+	defer done()
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxTime, fmt.Errorf("git did not end within %v", MaxTime))
+	defer cancel()
+	work := filepath.Join(k.Dir, ".fetch-"+filepath.Base(k.Folder(r)))
+	if err := os.RemoveAll(work); err != nil { // of one that was killed
+		return "", err
+	}
 	if err := openfile.MakeFolder(work, 0o700); err != nil {
 		return "", err
 	}

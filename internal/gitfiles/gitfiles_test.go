@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 	"github.com/mcp-workbench/workbench/internal/gitfiles"
@@ -84,6 +86,53 @@ func names(t *testing.T, dir string) []string {
 		list = append(list, e.Name())
 	}
 	return list
+}
+
+// Of two who fetch at a time, the one who came later has the last word.
+func TestFetchAtOnce(t *testing.T) {
+	s := newSource(t)
+	s.write("one.json", "{}")
+	s.commit()
+	k := gitfiles.Keeper{Dir: filepath.Join(t.TempDir(), "kept"), Run: run}
+	r, err := gitaddress.Parse("git+file://" + s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(k.Dir, ".fetch-"+filepath.Base(k.Folder(r)), "git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fetched, overtaken := make(chan struct{}), make(chan struct{})
+	slow := gitfiles.Keeper{Dir: k.Dir, Run: func(ctx context.Context, argv, environ []string) ([]byte, error) {
+		if slices.Contains(argv, "rev-parse") {
+			close(fetched)
+			select {
+			case <-overtaken:
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		return run(ctx, argv, environ)
+	}}
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, err := slow.Fetch(t.Context(), r, isJSON); err != nil {
+			t.Error(err)
+		}
+	})
+	<-fetched
+	s.write("two.json", "{}")
+	want := s.commit()
+	if commit, err := k.Fetch(t.Context(), r, isJSON); err != nil || commit != want {
+		t.Errorf("got %q and %v, want %s", commit, err, want)
+	}
+	close(overtaken)
+	first.Wait()
+	if got := k.Commit(r); got != want {
+		t.Errorf("the files of %s are kept, want those of %s", got, want)
+	}
+
+	if left, err := filepath.Glob(filepath.Join(k.Dir, ".fetch-*")); err != nil || left != nil {
+		t.Errorf("got %q and %v, want nothing left of what was fetched, also by one that was killed", left, err)
+	}
 }
 
 // Files of a commit are kept until they are fetched anew, and nothing but plain files comes out of a repository.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/shellword"
+	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -161,12 +163,29 @@ func (f lockFiles) file(path string) (*lock.File, error) {
 	return f[path], nil
 }
 
+// turn waits until no other process changes lock files. Where there is no place to wait in nobody does.
+func turn(ctx context.Context, env *opening.Environment) (done func(), err error) {
+	dir, err := env.StateDir()
+	if err == nil {
+		done, err = slots.New(filepath.Join(dir, "run", "lock"), 1).Take(ctx, lock.Name)
+	}
+	if err != nil {
+		done = func() {}
+	}
+	return done, context.Cause(ctx)
+}
+
 // write writes what there is now of the named toolboxes.
 func (l *locking) write(ctx context.Context, env *opening.Environment, names []string) error {
 	all, cfg, err := l.servers(ctx, env, names, nil)
 	if err != nil {
 		return err
 	}
+	done, err := turn(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer done()
 	files, failed, items := make(lockFiles), false, 0
 	for _, s := range all {
 		file, err := files.file(s.path)
@@ -363,31 +382,42 @@ func (l *locking) agree(ctx context.Context, env *opening.Environment) error {
 		if len(all) == 0 {
 			return unlockable(cfg, t.ID)
 		}
-		s := all[0]
-		if s.err != nil {
-			return fmt.Errorf("%s: %w", s.ID, s.err)
+		if all[0].err != nil {
+			return fmt.Errorf("%s: %w", all[0].ID, all[0].err)
 		}
-		file, err := make(lockFiles).file(s.path)
-		if err != nil {
+		if err := l.agreeTo(ctx, env, t, text, &all[0]); err != nil {
 			return err
 		}
-		locked, _ := file.Items(s.ID)
-		changes := lock.Compare(locked, s.now)
-		found := t.of(changes)
-		if found == nil && t.among(s.now) {
-			fmt.Fprintf(env.Out, "%s is as it was agreed to\n", text)
-			continue
-		}
-		if found == nil {
-			return cli.Hint(fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff "+shellword.Word(t.Toolbox)+" says what differs")
-		}
-		file.Apply(s.ID, found)
-		if err := file.Write(s.path); err != nil {
-			return err
-		}
-		l.print(env, s.ID, found)
-		fmt.Fprintf(env.Out, "%s: %s\n", cli.Shown(s.path), terminal.CountVerb(len(found), "item is agreed to", "items are agreed to"))
 	}
+	return nil
+}
+
+// agreeTo takes what there is now of a server, as far as a target is about it, for agreed to.
+func (l *locking) agreeTo(ctx context.Context, env *opening.Environment, t target, text string, s *lockable) error {
+	done, err := turn(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer done()
+	file, err := make(lockFiles).file(s.path)
+	if err != nil {
+		return err
+	}
+	locked, _ := file.Items(s.ID)
+	found := t.of(lock.Compare(locked, s.now))
+	switch {
+	case found == nil && t.among(s.now):
+		fmt.Fprintf(env.Out, "%s is as it was agreed to\n", text)
+		return nil
+	case found == nil:
+		return cli.Hint(fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff "+shellword.Word(t.Toolbox)+" says what differs")
+	}
+	file.Apply(s.ID, found)
+	if err := file.Write(s.path); err != nil {
+		return err
+	}
+	l.print(env, s.ID, found)
+	fmt.Fprintf(env.Out, "%s: %s\n", cli.Shown(s.path), terminal.CountVerb(len(found), "item is agreed to", "items are agreed to"))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,7 +34,7 @@ func TestExpire(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	read, log := io.Pipe()
 	ended := make(chan struct{})
-	go func() { defer close(ended); expire(ctx, s, zerolog.New(log)) }()
+	go func() { defer close(ended); expire(ctx, s, zerolog.New(log), system()) }()
 	line := make([]byte, 4096)
 	n, err := read.Read(line)
 	if got := string(line[:n]); err != nil || !strings.Contains(got, `"conversations":2,"detail":"from `) || !strings.Contains(got, "will be deleted") {
@@ -42,4 +43,47 @@ func TestExpire(t *testing.T) {
 	cancel()
 	_ = read.Close()
 	<-ended
+}
+
+// asked is a store that notes when it was asked to delete what is old.
+type asked struct {
+	clock func() (time.Time, time.Duration)
+	at    []time.Duration
+}
+
+func (a *asked) Expire(_ context.Context, certain bool) (store.Expiry, error) {
+	if _, running := a.clock(); certain {
+		a.at = append(a.at, running)
+	}
+	return store.Expiry{From: time.Unix(1, 0)}, nil
+}
+
+// Nothing is deleted by a clock that is wrong when the machine starts and then set right, nor by one that was just set,
+// forward or back.
+func TestFaultG57_WrongClockDeletesNothing(t *testing.T) {
+	for name, wrong := range map[string]time.Duration{"ahead": 365 * 24 * time.Hour, "behind": -365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jump, began := wrong, time.Now()
+				clock := func() (time.Time, time.Duration) { return time.Now().Add(jump).Round(0), time.Since(began) }
+				time.AfterFunc(5*time.Minute, func() { jump = 0 })
+				time.AfterFunc(5*time.Hour, func() { jump = wrong })
+				s := &asked{clock: clock}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { defer close(ended); expire(ctx, s, zerolog.Nop(), clock) }()
+				time.Sleep(6 * time.Hour)
+				cancel()
+				<-ended
+				if len(s.at) == 0 {
+					t.Error("nothing was deleted by a clock that is right")
+				}
+				for _, at := range s.at {
+					if at < 15*time.Minute || at > 5*time.Hour && at < 5*time.Hour+settleTime {
+						t.Errorf("something was deleted %v after the start", at)
+					}
+				}
+			})
+		})
+	}
 }

@@ -43,7 +43,7 @@ func (s *Store) Get(ctx context.Context) (*store.Store, error) {
 	if err == nil {
 		life, end := context.WithCancel(context.Background()) // until Close
 		s.opened, s.end = opened, end
-		s.owed.Go(func() { expire(life, opened, s.log) })
+		s.owed.Go(func() { expire(life, opened, s.log, system()) })
 	}
 	return opened, err
 }

@@ -14,21 +14,22 @@ const noticeTime = 24 * time.Hour
 // Expiry is what [Store.Expire] has found and done.
 type Expiry struct {
 	Deleted int       // conversations
-	Due     int       // that are old enough to go, but not before From
+	Due     int       // that are old enough to go, but not yet
 	From    time.Time // when the first may go; zero where nothing goes by its age
 }
 
 // Expire deletes conversations whose last turn ended longer than Options.KeepFor ago, a thousand at most. It first only
 // says that it will: none goes in the day after a store has been told of that age. A conversation that a session is in,
-// or in which a turn is under way, stays. Without an age nothing goes.
-func (s *Store) Expire(ctx context.Context) (Expiry, error) {
+// or in which a turn is under way, stays. Without an age nothing goes. If certain is false, because the clock may be
+// wrong, nothing goes either.
+func (s *Store) Expire(ctx context.Context, certain bool) (Expiry, error) {
 	from, err := s.announce(ctx)
 	if err != nil || from.IsZero() {
 		return Expiry{}, err
 	}
 	done := Expiry{From: from}
 	old := s.now() - s.opts.KeepFor.Milliseconds()
-	if s.now() < from.UnixMilli() {
+	if s.now() < from.UnixMilli() || !certain {
 		err := s.db.read(ctx, func(ctx context.Context, q querier) error {
 			return q.QueryRowContext(ctx, `SELECT count(*) FROM conversations WHERE updated < $1`, old).Scan(&done.Due)
 		})

@@ -64,10 +64,14 @@ func TestFaultG57_WrongClockDeletesNothing(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{"ahead": 365 * 24 * time.Hour, "behind": -365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				jump, began := wrong, time.Now()
-				clock := func() (time.Time, time.Duration) { return time.Now().Add(jump).Round(0), time.Since(began) }
-				time.AfterFunc(5*time.Minute, func() { jump = 0 })
-				time.AfterFunc(5*time.Hour, func() { jump = wrong })
+				began := time.Now()
+				clock := func() (now time.Time, running time.Duration) {
+					now, running = time.Now(), time.Since(began)
+					if running < 5*time.Minute || running >= 5*time.Hour {
+						now = now.Add(wrong)
+					}
+					return now.Round(0), running
+				}
 				s := &asked{clock: clock}
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan struct{})

@@ -63,7 +63,7 @@ type database interface {
 	// locks reports whether it has such locks.
 	locks() bool
 	// alive looks whether the locks taken are held still: heldLock.still says that of each.
-	alive(ctx context.Context)
+	alive()
 	close() error
 }
 

@@ -38,3 +38,6 @@ var (
 	UnsafePlace = unsafePlace
 	TopicKey    = topicKey
 )
+
+// LookAlive looks whether the locks taken are held still, as the keeper does.
+func (s *Store) LookAlive() { s.db.alive() }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -401,10 +402,10 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 }
 
 func (k *keeper) renew(ctx context.Context, s *Store) {
+	flights := k.list()
+	s.db.alive()
 	ctx, cancel := context.WithTimeout(ctx, s.opts.lease/3)
 	defer cancel()
-	flights := k.list()
-	s.db.alive(ctx)
 	flights = slices.DeleteFunc(flights, func(f *Flight) bool {
 		if f.lock.still() {
 			return false
@@ -415,32 +416,49 @@ func (k *keeper) renew(ctx context.Context, s *Store) {
 	if len(flights) == 0 {
 		return
 	}
-	renewed := time.Now().Add(s.opts.lease)
-	taken := make(map[*Flight]bool) // those whose leases are not there any more
-	err := s.db.write(ctx, func(ctx context.Context, q querier) error {
-		clear(taken) // a transaction may be tried again
-		for _, f := range flights {
-			done, err := q.ExecContext(ctx, `UPDATE leases SET expires = $1 WHERE holder = $2`,
-				s.now()+s.opts.lease.Milliseconds(), f.holder)
-			if err != nil {
-				return err
-			}
-			if n, err := done.RowsAffected(); err != nil {
-				return err
-			} else if n == 0 {
-				taken[f] = true
-			}
-		}
-		return nil
+	expires := time.Now().Add(s.opts.lease)
+	var renewed map[string]bool // by holder
+	err := s.db.write(ctx, func(ctx context.Context, q querier) (err error) {
+		renewed, err = renewLeases(ctx, q, flights, s.now()+s.opts.lease.Milliseconds())
+		return err
 	})
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range flights {
 		switch {
-		case err == nil && !taken[f]:
-			f.expires = renewed
+		case err == nil && renewed[f.holder]:
+			f.expires = expires
 		case err == nil, time.Now().After(f.expires):
 			k.loseLocked(f)
 		}
 	}
+}
+
+// renewLeases renews the leases of flights that are still there, and returns their holders. One statement is for many:
+// however many turns are under way, they have a part of a lease's time together.
+func renewLeases(ctx context.Context, q querier, flights []*Flight, expires int64) (map[string]bool, error) {
+	const most = 1000 // of one statement
+	renewed := make(map[string]bool)
+	for some := range slices.Chunk(flights, most) {
+		places, args := make([]string, len(some)), []any{expires}
+		for i, f := range some {
+			places[i] = fmt.Sprintf("$%d", i+2)
+			args = append(args, f.holder)
+		}
+		rows, err := q.QueryContext(ctx, `UPDATE leases SET expires = $1 WHERE holder IN (`+strings.Join(places, ", ")+`) RETURNING holder`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var holder string
+			if err := rows.Scan(&holder); err != nil {
+				return nil, errors.Join(err, rows.Close())
+			}
+			renewed[holder] = true
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return renewed, nil
 }

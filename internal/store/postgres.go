@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,9 +50,7 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 		config.ConnectTimeout = 10 * time.Second
 	}
 	config.RuntimeParams["application_name"] = "workbench"
-	config.RuntimeParams["synchronous_commit"] = "on" // even where the server is set up otherwise
-	config.RuntimeParams["search_path"] = "workbench"
-	d := &postgresDB{db: stdlib.OpenDB(*config), answer: opts.pgAnswer, locking: newPGLocks(config, opts.pgAnswer)}
+	d := &postgresDB{db: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(settle)), answer: opts.pgAnswer, locking: newPGLocks(config, opts)}
 	d.db.SetMaxOpenConns(opts.pgConns)
 	d.db.SetMaxIdleConns(idleConns)
 	d.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -70,15 +67,33 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 	return newStore(d, opts), nil
 }
 
+// settle has a connection work in our schema and wait for the disk, even where the server is set up otherwise. Poolers
+// refuse what they do not know where a connection begins.
+func settle(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SET search_path = workbench; SET synchronous_commit = on`)
+	return err
+}
+
 func (d *postgresDB) migrate(ctx context.Context) error {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // After Commit it does nothing.
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock))); err != nil {
+		return err
+	}
+	// Even IF NOT EXISTS needs the right to create one.
+	var there bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'workbench')`).Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := tx.ExecContext(ctx, `CREATE SCHEMA workbench`); err != nil {
+			return err
+		}
+	}
 	for _, statement := range []string{
-		fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock)),
-		`CREATE SCHEMA IF NOT EXISTS workbench`,
 		`CREATE TABLE IF NOT EXISTS version (single BOOLEAN PRIMARY KEY CHECK (single), version BIGINT NOT NULL)`,
 		`INSERT INTO version VALUES (true, 0) ON CONFLICT DO NOTHING`,
 	} {
@@ -181,7 +196,7 @@ func (d *postgresDB) locks() bool { return true }
 // evict ends the connection on which another process has a lock. That process notices when it goes on, and has lost its
 // locks.
 func (d *postgresDB) evict(ctx context.Context, number int64) error {
-	if d.locking.has(number) {
+	if d.locking.on(number) != nil {
 		return nil // it is ours
 	}
 	return within(ctx, d.answer, func(ctx context.Context) error {
@@ -197,159 +212,6 @@ func (d *postgresDB) terminate(ctx context.Context, number int64) error {
 	return err
 }
 
-func (d *postgresDB) alive(ctx context.Context) { d.locking.alive(ctx) }
+func (d *postgresDB) alive() { d.locking.alive() }
 
 func (d *postgresDB) close() error { return errors.Join(d.locking.close(), d.db.Close()) }
-
-// pgLocks takes advisory locks on a connection of its own. PostgreSQL gives them back when that ends, however it does.
-type pgLocks struct {
-	config *pgx.ConnConfig
-	answer time.Duration   // how long the server may take
-	life   context.Context // until close
-	end    context.CancelFunc
-
-	mu   sync.Mutex
-	conn *pgx.Conn // nil until the first lock and after a failure; guarded by mu
-	// held are the locks taken on conn: PostgreSQL gives a lock as often as one connection asks for it. Guarded by mu.
-	held   map[int64]bool
-	closed bool // guarded by mu
-}
-
-func newPGLocks(config *pgx.ConnConfig, answer time.Duration) *pgLocks {
-	l := &pgLocks{config: config, answer: answer, held: make(map[int64]bool)}
-	l.life, l.end = context.WithCancel(context.Background())
-	return l
-}
-
-// lock asks the server to the end whoever goes away meanwhile: a question that is broken off costs the connection, and
-// with it the locks of all.
-func (l *pgLocks) lock(ctx context.Context, number int64) (*heldLock, error) {
-	type answer struct {
-		lock *heldLock
-		err  error
-	}
-	answered := make(chan answer) // nobody takes it who has gone
-	go func() {
-		var a answer
-		a.err = within(l.life, l.answer, func(ctx context.Context) (err error) {
-			a.lock, err = l.take(ctx, number)
-			return err
-		})
-		select {
-		case answered <- a:
-		case <-ctx.Done():
-			if a.lock != nil {
-				a.lock.unlock()
-			}
-		}
-	}()
-	select {
-	case a := <-answered:
-		return a.lock, a.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// take is lock for who stays.
-func (l *pgLocks) take(ctx context.Context, number int64) (*heldLock, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil, ErrClosed
-	}
-	if l.held[number] {
-		return nil, nil
-	}
-	for try := 1; ; try++ {
-		ok, err := l.tryLocked(ctx, number)
-		switch {
-		case err == nil && ok:
-			l.held[number] = true
-			conn := l.conn
-			return &heldLock{sync.OnceFunc(func() { l.unlock(conn, number) }), func() bool { return l.holds(conn) }}, nil
-		case err == nil:
-			return nil, nil
-		}
-		// The connection may have broken since it was used last. With no lock on it, another one is as good.
-		idle := len(l.held) == 0
-		l.dropLocked()
-		if idle && try < 2 {
-			continue
-		}
-		if unreachable(err) {
-			return nil, &UnreachableError{err}
-		}
-		return nil, fmt.Errorf("the lock of the conversation: %w", err)
-	}
-}
-
-// has reports whether the lock is taken by this process.
-func (l *pgLocks) has(number int64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.held[number]
-}
-
-// tryLocked needs mu.
-func (l *pgLocks) tryLocked(ctx context.Context, number int64) (ok bool, err error) {
-	if l.conn == nil {
-		if l.conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
-			l.conn = nil
-			return false, err
-		}
-	}
-	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, number).Scan(&ok)
-	return ok, err
-}
-
-// dropLocked gives up the connection and all locks; it needs mu.
-func (l *pgLocks) dropLocked() {
-	if l.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = l.conn.Close(ctx) // broken anyway
-	}
-	l.conn = nil
-	clear(l.held)
-}
-
-// unlock gives a lock back, if the connection it was taken on is still there.
-func (l *pgLocks) unlock(conn *pgx.Conn, number int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != conn || !l.held[number] {
-		return
-	}
-	delete(l.held, number)
-	ctx, cancel := context.WithTimeout(l.life, l.answer) // also when the caller has gone
-	defer cancel()
-	if _, err := l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, number); err != nil {
-		l.dropLocked()
-	}
-}
-
-// alive gives up a connection that has broken.
-func (l *pgLocks) alive(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil && l.conn.Ping(ctx) != nil {
-		l.dropLocked()
-	}
-}
-
-// holds reports whether the locks that were taken on a connection are held: it is not given up.
-func (l *pgLocks) holds(conn *pgx.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.conn == conn
-}
-
-func (l *pgLocks) close() error {
-	l.end() // what is asked is broken off
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dropLocked()
-	l.closed = true
-	return nil
-}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/mcp-workbench/workbench/internal/store"
 )
@@ -179,4 +182,48 @@ func TestRunsOfOneWorkflow(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The owner of the schema needs no right to create schemas.
+func TestOwnerOfTheSchema(t *testing.T) {
+	dsn := server.Database(t)
+	owner := "owner_" + dsn[strings.LastIndex(dsn, "=")+1:]
+	query(t, dsn, fmt.Sprintf(`CREATE ROLE %s LOGIN; CREATE SCHEMA workbench AUTHORIZATION %[1]s`, owner))
+	s := openDatabase(t, strings.Replace(dsn, "user=workbench", "user="+owner, 1), store.Options{})
+	say(t, s, begin(t, s).Conversation, "m")
+}
+
+// Of what a pooler may refuse at the beginning of a connection nothing is sent there (PgBouncer takes application_name).
+func TestStartOfAConnection(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	begun := make(chan *pgproto3.StartupMessage, 1)
+	go func() {
+		defer close(begun)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		message, err := pgproto3.NewBackend(conn, conn).ReceiveStartupMessage()
+		if said, ok := message.(*pgproto3.StartupMessage); ok && err == nil {
+			begun <- said
+		}
+	}()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if _, err := store.OpenPostgres(t.Context(), "sslmode=disable host=127.0.0.1 user=u dbname=d port="+port, deaf(t), store.Options{}); err == nil {
+		t.Error("got a store of nobody")
+	}
+	said := <-begun
+	if said == nil {
+		t.Fatal("got no beginning")
+	}
+	for name := range said.Parameters {
+		if !slices.Contains([]string{"user", "database", "application_name", "client_encoding"}, name) {
+			t.Errorf("got the parameter %s", name)
+		}
+	}
 }

@@ -529,7 +529,7 @@ func (d *sqliteDB) locks() bool { return false }
 
 func (d *sqliteDB) evict(context.Context, int64) error { return nil }
 
-func (d *sqliteDB) alive(context.Context) {}
+func (d *sqliteDB) alive() {}
 
 func (d *sqliteDB) close() error {
 	var err error

@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -77,6 +78,23 @@ func (b *bed) token(c *oauth.Client) string {
 		b.t.Errorf("got the token %q, %v, want one that is good", token, err)
 	}
 	return token
+}
+
+// A client is kept whatever its authorization server says of when its secret ends, be it in milliseconds, and is made
+// anew once that is over.
+func TestSecretOfAClientEnds(t *testing.T) {
+	for ends, want := range map[int64]int{0: 1, time.Now().Add(time.Hour).Unix(): 1, time.Now().Add(time.Hour).UnixMilli(): 1, math.MaxInt64: 1, 1: 2} {
+		b := newBed(t)
+		b.SecretEnds = ends
+		for range 2 {
+			if _, err := b.login(b.client(oauth.Settings{})); err != nil {
+				t.Fatalf("%d: %v", ends, err)
+			}
+		}
+		if got := b.Count("register"); got != want {
+			t.Errorf("%d: registered %d times for two logins, want %d", ends, got, want)
+		}
+	}
 }
 
 func TestLogin(t *testing.T) {

@@ -83,6 +83,10 @@ func (g *grants) client(ctx context.Context, r *record, p *place, redirect strin
 	return g.register(ctx, p, redirect)
 }
 
+// maxYear is the last year that a time which is kept can have. Some authorization servers give milliseconds in place of
+// seconds, or a number that means never.
+const maxYear = 9999
+
 // register makes a client at the authorization server (RFC 7591).
 func (g *grants) register(ctx context.Context, p *place, redirect string) (registration, error) {
 	auth := authNone
@@ -134,8 +138,8 @@ func (g *grants) register(ctx context.Context, p *place, redirect string) (regis
 	}
 	reg := got.registration
 	reg.Redirect = redirect
-	if got.SecretEnds > 0 {
-		reg.Expiry = time.Unix(got.SecretEnds, 0)
+	if ends := time.Unix(got.SecretEnds, 0).UTC(); got.SecretEnds > 0 && ends.Year() <= maxYear {
+		reg.Expiry = ends
 	}
 	if !slices.Contains([]string{authNone, authBasic, authPost}, reg.Auth) {
 		reg.Auth = clientAuth(p.ClientAuth, reg.Secret != "")

@@ -32,6 +32,8 @@ type Server struct {
 	Nonce func() string
 	// Late is how far the clock of the server is behind.
 	Late time.Duration
+	// SecretEnds is what it says of when the secret of a client that registers ends, 0 for nothing.
+	SecretEnds int64
 
 	mu     sync.Mutex
 	made   int
@@ -272,6 +274,9 @@ func (s *Server) register(w http.ResponseWriter, req *http.Request) {
 	}
 	s.mu.Lock()
 	asked["client_id"] = s.nextLocked("client")
+	if s.SecretEnds != 0 {
+		asked["client_secret"], asked["client_secret_expires_at"] = s.nextLocked("secret"), s.SecretEnds
+	}
 	s.count["register"]++
 	s.mu.Unlock()
 	s.write(w, req, http.StatusCreated, asked)

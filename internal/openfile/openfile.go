@@ -27,12 +27,28 @@ func Open(path string) (*os.File, fs.FileInfo, error) { return open(path, os.O_R
 
 // Append opens a file for writing at its end; it is made, with mode 0600, if it is not there. It may be a device too,
 // such as the null device or a terminal, and a pipe that was handed over. The name of the file may be replaced later,
-// as those who rotate logs do.
+// as those who rotate logs do. What comes begins a line of its own, also where the last line lacks its end because the
+// disk was full or the power failed.
 func Append(path string) (*os.File, error) {
-	f, _, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, func(mode fs.FileMode) bool {
+	f, info, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, func(mode fs.FileMode) bool {
 		return mode.IsRegular() || mode.Type()&fs.ModeCharDevice != 0 || HandedOver(path) && mode.Type() == fs.ModeNamedPipe
 	})
+	if err == nil && info.Mode().IsRegular() && isTorn(path, info.Size()) {
+		_, _ = f.WriteString("\n") // whoever cannot write hears of it with what is to come
+	}
 	return f, err
+}
+
+// isTorn reports whether the last line of a file of that size lacks its end, as far as the file can be read.
+func isTorn(path string, size int64) bool {
+	f, _, err := Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var last [1]byte
+	_, err = f.ReadAt(last[:], size-1)
+	return err == nil && last[0] != '\n'
 }
 
 // Make opens a file for reading and writing; it is made, with mode 0600, if it is not there, and made reports that.

@@ -108,6 +108,27 @@ func TestAppendToADevice(t *testing.T) {
 	_ = f.Close()
 }
 
+// What is appended after a line that was written in part is a line of its own.
+func TestAppendAfterATornLine(t *testing.T) {
+	for before, want := range map[string]string{"": "new\n", "old\n": "old\nnew\n", "old\nto": "old\nto\nnew\n"} {
+		path := t.TempDir() + "/log"
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := openfile.Append(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("new\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("after %q: got %q, %v, want %q", before, got, err, want)
+		}
+	}
+}
+
 // What the group may read or write is as little this user's alone as what everybody may.
 func TestPrivate(t *testing.T) {
 	path := t.TempDir() + "/file"

@@ -24,6 +24,7 @@ type Client struct {
 	turn chan struct{} // held while the record is renewed
 
 	mu      sync.Mutex
+	cut     context.CancelFunc // of the renewal that holds the turn
 	loaded  bool
 	current record // as last read or written
 	failed  failure
@@ -40,7 +41,7 @@ type failure struct {
 	until time.Time
 }
 
-// refreshGrace is how long a renewal may still take whose caller has gone.
+// refreshGrace is how long a renewal may still take when the client is closed.
 const refreshGrace = 2 * time.Second
 
 // failureRest is how long a renewal that failed for no final reason is not tried again.
@@ -67,11 +68,25 @@ func New(settings Settings, store *Store, opts Options) (*Client, error) {
 		renewed:  opts.Renewed,
 		told:     opts.Told,
 		turn:     make(chan struct{}, 1),
+		cut:      func() {},
 	}, nil
 }
 
-// Close closes the connections that are kept for another request.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close gives up a renewal, if it does not end soon: its answer may hold the only token that is good from then on. It
+// closes the connections that are kept for another request.
+func (c *Client) Close() {
+	select {
+	case c.turn <- struct{}{}:
+	case <-time.After(refreshGrace):
+		c.mu.Lock()
+		cut := c.cut
+		c.mu.Unlock()
+		cut()
+		c.turn <- struct{}{}
+	}
+	<-c.turn
+	c.http.CloseIdleConnections()
+}
 
 // Reload forgets what was read, so that a login that another process did since is seen.
 func (c *Client) Reload() {
@@ -101,15 +116,38 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 }
 
 // Renew returns a token other than used, which the server refused with that challenge: one that was got since, or a new
-// one. Of many callers one asks for it and the others wait. The error is a [*LoginError] if only a person can get one;
-// what the server wants is noted for them.
+// one. Of many callers one asks for it and the others wait; what was asked for goes on when its caller leaves, for the
+// others and for the next. The error is a [*LoginError] if only a person can get one; what the server wants is noted for
+// them.
 func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (string, error) {
 	select {
 	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+	var token string
+	var err error
+	done := make(chan struct{})
+	go func() { // it ends with its time, or with Close
+		defer func() { <-c.turn }()
+		defer close(done)
+		begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
+		defer cancel()
+		c.mu.Lock()
+		c.cut = cancel
+		c.mu.Unlock()
+		token, err = c.renewal(begun, used, wanted)
+	}()
+	select {
+	case <-done:
+		return token, err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// renewal is Renew for who has the turn.
+func (c *Client) renewal(ctx context.Context, used string, wanted Challenge) (string, error) {
 	r, err := c.load()
 	if err != nil {
 		return "", err
@@ -120,12 +158,6 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 	if err := c.failedWith(used); err != nil {
 		return "", err
 	}
-	// A refresh that was begun is not given up at once with the request that needed it: its answer may hold the only
-	// token that is good from then on.
-	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(refreshGrace, cancel) })()
-	ctx = begun
 	tried := false
 	err = c.change(ctx, func(r *record) error {
 		defer func() { c.keep(*r) }()

@@ -269,7 +269,43 @@ func TestRenewOnce(t *testing.T) {
 	}
 }
 
-// A renewal whose caller has gone does not keep the program from ending.
+// A caller who leaves takes nothing from the others that wait for the same renewal, nor the token that it brings.
+func TestRenewOutlivesItsCaller(t *testing.T) {
+	b := newBed(t)
+	c := b.client(oauth.Settings{})
+	if _, err := b.login(c); err != nil {
+		t.Fatal(err)
+	}
+	old := b.token(c)
+	b.Expire()
+	asked, let := make(chan struct{}), make(chan struct{})
+	b.Change = func(path string, _ map[string]any) {
+		if path == "/token" {
+			close(asked)
+			<-let
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.Renew(ctx, old, oauth.Challenge{})
+		ended <- err
+	}()
+	<-asked
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v for the one who left", err)
+	}
+	close(let)
+	if token, err := c.Renew(t.Context(), old, oauth.Challenge{}); err != nil || !b.good(token) {
+		t.Errorf("got %q, %v for the next one, want a good token", token, err)
+	}
+	if got := b.Count("refresh_token"); got != 1 {
+		t.Errorf("renewed %d times, want once", got)
+	}
+}
+
+// A renewal does not keep the program from ending.
 func TestRenewIsGivenUp(t *testing.T) {
 	b := newBed(t)
 	c := b.client(oauth.Settings{})
@@ -285,14 +321,13 @@ func TestRenewIsGivenUp(t *testing.T) {
 			<-let
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := c.Renew(ctx, old, oauth.Challenge{})
+		_, err := c.Renew(t.Context(), old, oauth.Challenge{})
 		ended <- err
 	}()
 	<-asked
-	cancel()
+	go c.Close()
 	select {
 	case err := <-ended:
 		if !errors.Is(err, context.Canceled) { // by the grace that is over, not by the time-out of requests

@@ -108,23 +108,35 @@ func tryLock(path string) (*lockFile, error) {
 		}
 		// The owner before may have removed the file between our two steps: then the file of that name is another one,
 		// or there is none.
-		ours, err := f.Stat()
-		if err == nil {
-			var there os.FileInfo
-			if there, err = os.Stat(path); err == nil && os.SameFile(ours, there) {
-				return &lockFile{f}, nil
-			}
+		there, err := isThere(f)
+		if there {
+			return &lockFile{f}, nil
 		}
 		_ = f.Close()
-		if err != nil && !os.IsNotExist(err) {
+		if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// release removes the file while it is locked still, so that no file outlives its use, and unlocks it. On Windows an
-// open file stays.
+// isThere reports whether a file is still the one of its name.
+func isThere(f *os.File) (bool, error) {
+	ours, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(f.Name())
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(ours, there), err
+}
+
+// release removes the file while it is locked still, so that no file outlives its use, and unlocks it. Where somebody
+// has cleared the folder meanwhile, the file of that name is another's lock. On Windows an open file stays.
 func (f *lockFile) release() {
-	_ = os.Remove(f.Name())
+	if there, _ := isThere(f.File); there {
+		_ = os.Remove(f.Name())
+	}
 	_ = f.Close()
 }

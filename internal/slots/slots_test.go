@@ -237,3 +237,32 @@ func TestNoDirectory(t *testing.T) {
 		t.Errorf("got %v, want that it is not a directory", err)
 	}
 }
+
+// Who clears the folder takes the places away from those who have them; these then take none from anybody when they give
+// theirs back.
+func TestClearedFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open is not removed there")
+	}
+	dir := filepath.Join(t.TempDir(), "locks")
+	one, two, three := slots.New(dir, 1), slots.New(dir, 1), slots.New(dir, 1)
+	before, err := one.Take(t.Context(), "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	release, err := two.Take(t.Context(), "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before()
+	if !taken(t, three) {
+		t.Error("the place was given to two at a time")
+	}
+	release()
+	if taken(t, three) {
+		t.Error("the place is taken although nobody has it")
+	}
+}

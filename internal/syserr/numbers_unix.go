@@ -16,5 +16,5 @@ var (
 	reserved  = kind{syscall.EACCES}
 	noProgram = kind{syscall.ENOEXEC}
 	noLocks   = kind{syscall.ENOLCK, syscall.ENOSYS, syscall.ENOTSUP}
-	unsynced  = kind{syscall.EINVAL, syscall.ENOTSUP}
+	unsynced  = kind{syscall.EINVAL, syscall.ENOTSUP, syscall.ENOSYS, syscall.EBADF}
 )

@@ -160,7 +160,6 @@ func TestHTTPSessionOfAnother(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{Token: token, Tokens: newBook()}})
 	session := w.begin("/mcp", "2025-11-25", bearer("alice"))
 	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	_, none := w.status("POST", "/mcp", ask, "Mcp-Session-Id: NONE", bearer("bob"))
 	for _, tt := range []struct {
 		name, token string
 		want        int
@@ -176,6 +175,7 @@ func TestHTTPSessionOfAnother(t *testing.T) {
 			if tt.want == 200 && method != "POST" {
 				continue // that would be all
 			}
+			_, none := w.status(method, "/mcp", ask, "Mcp-Session-Id: NONE", bearer("bob"))
 			got, text := w.status(method, "/mcp", ask, session, bearer(tt.token))
 			if got != tt.want || tt.want == 404 && text != none {
 				t.Errorf("%s, %s: got %d %s, want %d", tt.name, method, got, text, tt.want)

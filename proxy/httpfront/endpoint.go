@@ -79,7 +79,9 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, v visit) *refusa
 	no := e.receive(w, r, p)
 	if no != nil {
 		no.read = true
-		no.id = bytes.Clone(no.id) // the body is for use again
+		if no.id == nil {
+			no.id = p.id // without it some clients would wait for an answer to the request
+		}
 	}
 	return no
 }
@@ -99,11 +101,13 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 		_ = wire.Scan(*p.body, &x.Message)
 	}
 	if err == nil {
+		if x.Kind == wire.Request {
+			p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing // the body is for use again
+		}
 		err = x.read(r.Header)
 	}
 	if err == nil && isCall(&x.Request) {
 		if no := e.pace.take(p.Name); no != nil {
-			no.id = x.Bytes(x.ID)
 			return no
 		}
 	}
@@ -192,7 +196,6 @@ func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post
 	}
 	p.listens, p.debt = x.MethodName == "subscriptions/listen", c.debt
 	scope := e.scopes.Add(1)
-	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, scope)
 	p.handled()
 	switch e.respond(w, r, p) {
@@ -242,7 +245,6 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x
 	// Clients of earlier revisions would take the empty event for a message.
 	p.streams, p.debt, p.prime = c.streams, c.debt, c.Revision() >= mcp.ProtocolVersion20251125
 	c.Prepare(context.WithoutCancel(r.Context()), x.MethodName)
-	p.id, p.closing = bytes.Clone(x.Bytes(x.ID)), e.clients.isClosing
 	c.Handle(&x.Request, p, 0)
 	p.handled()
 	if e.respond(w, r, p) == responseNone {

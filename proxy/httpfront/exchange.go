@@ -69,19 +69,7 @@ func (x *exchange) checkStateless() *refusal {
 	default:
 		wrong = x.checkStandard()
 	}
-	return x.refuse(wrong)
-}
-
-// refuse makes a refusal of an error, nil of none.
-func (x *exchange) refuse(err error) *refusal {
-	if err == nil {
-		return nil
-	}
-	r := refuseMessage(err)
-	if x.Kind == wire.Request {
-		r.id = x.Bytes(x.ID)
-	}
-	return r
+	return refuseMessage(wrong)
 }
 
 func mismatch(format string, args ...any) error {
@@ -165,8 +153,8 @@ func (x *exchange) checkMirrored(tool *mcp.Tool) *refusal {
 	for _, b := range mcp.ExtractParamHeaderBindings(tool) {
 		given := x.header[http.CanonicalHeaderKey(b.HeaderName())]
 		if len(given) > 1 || len(given) == 1 && !isPlainASCII(given[0]) {
-			return x.refuse(mismatch("%s is given more than once, or holds characters that a header may not have", b.HeaderName()))
+			return refuseMessage(mismatch("%s is given more than once, or holds characters that a header may not have", b.HeaderName()))
 		}
 	}
-	return x.refuse(asMismatch(mcp.ValidateParamHeadersLookup(lookup, tool, x.Bytes(x.Params))))
+	return refuseMessage(asMismatch(mcp.ValidateParamHeadersLookup(lookup, tool, x.Bytes(x.Params))))
 }

@@ -21,8 +21,11 @@ type refusal struct {
 	read   bool // the body of the request was read
 }
 
-// refuseMessage refuses a request for what is wrong with the message in it.
+// refuseMessage refuses a request for what is wrong with the message in it; nil if nothing is.
 func refuseMessage(err error) *refusal {
+	if err == nil {
+		return nil
+	}
 	bad := wire.AsError(err)
 	return &refusal{status: http.StatusBadRequest, id: bad.ID, error: *bad}
 }

@@ -89,6 +89,30 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 	}
 }
 
+// A refused request that was read is answered under its id: some clients take the body of any status for the reply, and
+// without an id they would go on waiting for theirs.
+func TestRefusalHasID(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxSessions: 1}})
+	session := w.begin("/mcp", "2025-11-25")
+	const initialize = `{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	for _, tt := range []struct {
+		name, body string
+		header     []string
+		want       int
+	}{
+		{"no session", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, nil, 400},
+		{"a made-up session", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, []string{"Mcp-Session-Id: DRSATBMBNVCKO6ME5EU7AJ5T5H"}, 404},
+		{"too many sessions", initialize, nil, 503},
+		{"an unknown revision", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, []string{session, "Mcp-Protocol-Version: 1999-01-01"}, 400},
+		{"a header that differs", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, []string{"Mcp-Protocol-Version: 2026-07-28"}, 400},
+		{"a member twice", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"a","name":"b"}}`, []string{session}, 400},
+	} {
+		if got, body := w.status("POST", "/mcp", tt.body, tt.header...); got != tt.want || !strings.Contains(body, `"id":"a"`) {
+			t.Errorf("%s: got %d %s, want %d with the id", tt.name, got, body, tt.want)
+		}
+	}
+}
+
 // A body that has no length, or one that it does not have.
 func TestFaultC5C13_BodyLength(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxBody: 4096}})

@@ -31,7 +31,16 @@ func (b *bed) holds() held {
 	if !eventually(func() bool { return b.goroutines() > 0 }) {
 		b.t.Error("the program has no socket to ask it by")
 	}
-	return held{b.descriptors(), b.goroutines(), len(wiretest.Marked(b.mark)), b.typical()}
+	var h held
+	// What is closed and opened anew, such as the watch of the files, is there at both ends of a while.
+	if !eventually(func() bool {
+		before := b.descriptors()
+		h = held{before, b.goroutines(), len(wiretest.Marked(b.mark)), b.typical()}
+		return b.descriptors() == before
+	}) {
+		b.t.Error("the program opens and closes files all the time")
+	}
+	return h
 }
 
 // goroutines is what the program says of their number; 0 where it cannot be asked.

@@ -29,8 +29,9 @@ type certificatePair struct {
 
 	mu     sync.Mutex
 	pair   *tls.Certificate
-	read   [2]os.FileInfo // the files when they were last read
+	read   [2]os.FileInfo // the files of the pair
 	looked time.Time
+	told   string // why they cannot be read again
 }
 
 // certificate reads what is needed for TLS; nil without.
@@ -60,7 +61,6 @@ func (c *certificatePair) load() error {
 	if same && c.pair != nil {
 		return nil
 	}
-	c.read = now // what is wrong with them is said once
 	var pem [2][]byte
 	for i, file := range c.files {
 		var err error
@@ -72,7 +72,7 @@ func (c *certificatePair) load() error {
 	if err != nil {
 		return err
 	}
-	c.pair = &pair
+	c.pair, c.read, c.told = &pair, now, ""
 	return nil
 }
 
@@ -94,7 +94,9 @@ func (c *certificatePair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	}
 	before := c.pair
 	switch err := c.load(); {
+	case err != nil && err.Error() == c.told: // what is wrong is said once
 	case err != nil:
+		c.told = err.Error()
 		c.log.Warn().AnErr(logkey.Err, err).Msg("the certificate cannot be read again; the one before stays in use")
 	case c.pair != before:
 		c.log.Info().Msg("certificate read again")

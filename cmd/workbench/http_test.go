@@ -298,6 +298,37 @@ func TestCertificateIsReplaced(t *testing.T) {
 	}
 }
 
+// A pair that could not be used is looked at again, though nothing says that its files have changed: they may have been
+// given other rights.
+func TestCertificateIsMended(t *testing.T) {
+	var log bytes.Buffer
+	cert, key, _ := certificate(t)
+	other, otherKey, _ := certificate(t)
+	read := func(path string) []byte {
+		text, err := os.ReadFile(path)
+		do(t, err)
+		return append(text, bytes.Repeat([]byte{'\n'}, 4096-len(text))...)
+	}
+	right, wrong := read(key), read(otherKey)
+	do(t, os.WriteFile(key, right, 0o600))
+	c := &certificatePair{files: [2]string{cert, key}, log: zerolog.New(&log)}
+	do(t, c.load())
+	first := c.pair
+	do(t, os.Rename(other, cert))
+	c.looked = time.Time{}
+	if pair, err := c.get(nil); pair != first || err != nil {
+		t.Errorf("got %v, %v, want the pair before", pair, err)
+	}
+	info, err := os.Stat(key)
+	do(t, err)
+	do(t, os.WriteFile(key, wrong, 0o600))
+	do(t, os.Chtimes(key, info.ModTime(), info.ModTime()))
+	c.looked = time.Time{}
+	if pair, err := c.get(nil); pair == first || err != nil {
+		t.Errorf("got the pair before, %v, want the new one", err)
+	}
+}
+
 // Two that start at once have the same token.
 func TestTokenTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "token")

@@ -25,7 +25,8 @@ type editedFolder struct {
 	with command.Options
 
 	at    time.Time
-	print string // of the folder as it was read last
+	print string // of the folder that is served
+	told  string // why, and of which folder, another is not
 }
 
 // engine runs the workflow as it now is, if that is another one than before and can be used; otherwise it is nil, and
@@ -40,14 +41,17 @@ func (e *editedFolder) engine(ctx context.Context) *command.Engine {
 		return nil
 	}
 	w, err := e.load(context.WithoutCancel(ctx))
-	e.print = print
 	if err == nil && w.Name != e.name {
 		err = fmt.Errorf("its name is %q now, and was %q, under which conversations are kept; start workbench again for that", w.Name, e.name)
 	}
-	if err != nil {
-		e.log.Error().AnErr(logkey.Err, err).Str(logkey.Detail, e.dir).Msg("edited commands cannot be served")
+	if err != nil { // it is tried again: what was wrong may have been the moment
+		if told := print + err.Error(); told != e.told {
+			e.told = told
+			e.log.Error().AnErr(logkey.Err, err).Str(logkey.Detail, e.dir).Msg("edited commands cannot be served")
+		}
 		return nil
 	}
+	e.print, e.told = print, ""
 	e.log.Info().Str(logkey.Detail, e.dir).Msg("edited commands are served")
 	return command.New(w, e.with)
 }

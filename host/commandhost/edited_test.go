@@ -3,6 +3,7 @@ package commandhost
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,26 @@ func TestEditedFolder(t *testing.T) {
 		if (got != nil) != step.served || !strings.Contains(log.String(), step.logged) || step.logged == "" && log.Len() > 0 {
 			t.Errorf("%s: got an engine %v and the log %q, want %v and %q", step.name, got != nil, log.String(), step.served, step.logged)
 		}
+	}
+}
+
+// An edit that could not be read is served once it can be, though nothing says that it has changed since.
+func TestEditIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"workflow.yaml": "name: Mine\ndescription: Mine\n"})
+	fault := errors.New("too many open files")
+	e := &editedFolder{log: zerolog.Nop(), dir: dir, name: "Mine", load: func(context.Context) (*command.Workflow, error) {
+		if fault != nil {
+			return nil, fault
+		}
+		return readFolder(dir)
+	}}
+	if e.engine(t.Context()) != nil {
+		t.Error("got what could not be read")
+	}
+	fault, e.at = nil, time.Time{}
+	if e.engine(t.Context()) == nil {
+		t.Error("what can be read is not served")
 	}
 }
 

@@ -62,7 +62,7 @@ type Store struct {
 
 // A file is remembered so that only what changed is read again.
 type file struct {
-	info    fs.FileInfo // nil for a file that could not be looked at
+	info    fs.FileInfo // nil for a file that could not be read: it may be the next time, though it is the same
 	read    time.Time
 	sum     [sha256.Size]byte
 	finding finding
@@ -250,14 +250,13 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 	f := &file{read: time.Now(), finding: finding{place: place}}
 	var data []byte
 	if err == nil {
-		f.info = info
 		data, err = readRegular(fsys, name, info)
 	}
 	if err != nil {
 		f.sum = sha256.Sum256([]byte("unreadable: " + reason(err)))
 		f.unreadable(err)
 	} else {
-		f.sum = sha256.Sum256(data)
+		f.info, f.sum = info, sha256.Sum256(data)
 	}
 	if known != nil && known.sum == f.sum {
 		f.finding, f.data, f.routines = known.finding, known.data, known.routines

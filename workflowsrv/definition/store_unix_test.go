@@ -3,11 +3,13 @@
 package definition_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -55,5 +57,31 @@ invalid config relative.json "relative" outside: path escapes from parent
 	}
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// A file that could not be read is read when that can be done, though nothing else of it has changed.
+func TestUnlocked(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("nothing is locked for root")
+	}
+	dir := t.TempDir()
+	write(t, dir, "locked.json", workflow("locked", "l"))
+	path, before := filepath.Join(dir, "locked.json"), time.Now().Add(-time.Hour)
+	if err := errors.Join(os.Chtimes(path, before, before), os.Chmod(path, 0)); err != nil {
+		t.Fatal(err)
+	}
+	store := definition.NewStore(definition.Layers{Dirs: []string{dir}}.Sources())
+	if got, want := summary(store.Catalogue()), "invalid config locked.json \"locked\" unreadable: permission denied\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "locked \"l\" config locked.json\n"
+	for end := time.Now().Add(2 * time.Minute); summary(store.Catalogue()) != want; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got %q, want %q", summary(store.Catalogue()), want)
+		}
 	}
 }

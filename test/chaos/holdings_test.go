@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,14 +27,20 @@ type holdings struct {
 }
 
 func (p *program) holds() holdings {
-	goroutines := p.goroutines() // first: the socket that tells them is made late
+	// First: the socket that tells them is made late, and the watch of the configuration is made anew at that time.
+	var files []string
+	eventually(func() bool {
+		files = p.files()
+		return p.goroutines() > 0 && (files == nil || slices.Contains(files, "anon_inode:inotify"))
+	})
+	goroutines := p.goroutines()
 	below, zombies := p.below(), 0
 	for _, one := range below {
 		if one.zombie {
 			zombies++
 		}
 	}
-	return holdings{goroutines, len(below) - zombies, zombies, p.size("VmRSS"), p.files()}
+	return holdings{goroutines, len(below) - zombies, zombies, p.size("VmRSS"), files}
 }
 
 // mustHold wants the program to come to hold no more than before.

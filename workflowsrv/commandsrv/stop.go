@@ -49,9 +49,11 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string)
 		// The turn is over, or another process works on it.
 		t = &turn{key: key, at: session{place: place{owner: owner}}, more: make(chan struct{}), done: make(chan struct{})}
 		t.at.Conversation = found.Conversation
+		st.rest()
 		t.output, t.fault = s.follow(ctx, t)
 		close(t.done)
 	}
+	st.rest()
 	if !t.watch(ctx, st.tell) {
 		return
 	}

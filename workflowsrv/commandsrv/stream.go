@@ -28,6 +28,10 @@ func newStream(w http.ResponseWriter, r *http.Request) (*stream, context.Context
 	return &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream"), gone: gone}, ctx
 }
 
+// rest has the stream be quiet for as long as the turn is: over HTTP/2 a time to write that is over ends a stream to which
+// nothing is written.
+func (st *stream) rest() { _ = st.control.SetWriteDeadline(time.Time{}) }
+
 // tell sends what happens in a turn.
 func (st *stream) tell(ev event) { st.send(ev.kind(), ev.encode()) }
 
@@ -84,6 +88,7 @@ func (st *stream) send(kind string, data json.RawMessage) {
 	if err == nil {
 		err = st.control.Flush()
 	}
+	st.rest()
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		st.gone()
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
@@ -85,6 +86,82 @@ func TestStream(t *testing.T) {
 				t.Errorf("got %q after the output", lines.Text())
 			}
 		})
+	}
+}
+
+// limited is a response whose time to write is noted.
+type limited struct {
+	http.ResponseWriter
+	until chan time.Time // the last one
+}
+
+func (l *limited) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+func (l *limited) SetWriteDeadline(t time.Time) error {
+	select {
+	case <-l.until:
+	default:
+	}
+	l.until <- t
+	return nil
+}
+
+// A turn may be quiet for as long as it likes: a time to write that is over would end its stream over HTTP/2.
+func TestQuietStream(t *testing.T) {
+	b := newBed(t, withPlanner)
+	until := make(chan time.Time, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		until <- time.Now() // of the front
+		b.ServeHTTP(&limited{w, until}, r)
+	}))
+	defer srv.Close()
+	id := b.begin(t, "default_user")
+	resp, err := srv.Client().Post(srv.URL+"/invoke_agent_stream", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"session_id":%q,"user_query":"search_books <words>slow</words>"}`, id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	rests := func(lines *bufio.Scanner) {
+		t.Helper()
+		if !lines.Scan() {
+			t.Fatalf("got no event: %v", lines.Err())
+		}
+		for end := time.After(time.Minute); ; {
+			select {
+			case at := <-until:
+				if at.IsZero() {
+					return
+				}
+			case <-end:
+				t.Fatal("the stream is bound to end while nothing happens")
+			}
+		}
+	}
+	lines := bufio.NewScanner(resp.Body)
+	rests(lines)
+	var began struct {
+		Data struct {
+			Key string `json:"turn_key"`
+		}
+	}
+	busy, err := srv.Client().Post(srv.URL+"/execute_command", "application/json", strings.NewReader(fmt.Sprintf(`{"session_id":%q,"command":"list_orders"}`, id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Body.Close()
+	if err := json.NewDecoder(busy.Body).Decode(&began); err != nil || began.Data.Key == "" {
+		t.Fatalf("got %v and %+v of a second turn, want the key of the first", err, began)
+	}
+	<-until
+	events, err := srv.Client().Get(srv.URL + "/turns/" + began.Data.Key + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
+	rests(bufio.NewScanner(events.Body))
+	b.gate.release()
+	for lines.Scan() {
 	}
 }
 

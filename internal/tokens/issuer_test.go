@@ -295,8 +295,11 @@ func TestRotation(t *testing.T) {
 		if err := verify(two); err != nil {
 			t.Errorf("got %v while the keys cannot be read", err)
 		}
-		time.Sleep(2 * time.Minute)
 		var no *principal.DeniedError
+		if err := verify(one); err == nil || errors.As(err, &no) {
+			t.Errorf("got %v of a key that may be new while the keys cannot be read, want an error that does not blame the token", err)
+		}
+		time.Sleep(2 * time.Minute)
 		if err := verify(two); err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "502") {
 			t.Errorf("got %v after an hour without keys, want an error that does not blame the token", err)
 		}

@@ -35,7 +35,7 @@ type keyring struct {
 }
 
 // find returns the keys that a token with this key id and algorithm may be signed with: none, if it is not of this
-// issuer.
+// issuer, and an error if that cannot be told, since the keys could not be read when they were asked for last.
 func (r *keyring) find(ctx context.Context, id, alg string) ([]key, error) {
 	now := time.Now()
 	r.mu.Lock()
@@ -55,10 +55,10 @@ func (r *keyring) find(ctx context.Context, id, alg string) ([]key, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now = time.Now(); now.Sub(r.read) >= keysStale {
+	if fit = r.fitLocked(id, alg, time.Now()); fit == nil {
 		return nil, r.problem
 	}
-	return r.fitLocked(id, alg, now), nil
+	return fit, nil
 }
 
 func (r *keyring) fitLocked(id, alg string, now time.Time) (fit []key) {

@@ -442,7 +442,7 @@ func refusals() map[string]struct {
 		"login":            {401, map[string]string{"WWW-Authenticate": `Bearer realm="x"`}, "who are you?", []string{"HTTP 401 Unauthorized", `"headers"`, "who are you?"}},
 		"forbidden":        {403, nil, "not for you", []string{"HTTP 403 Forbidden", "not for you"}},
 		"not found":        {404, nil, "404 page not found", []string{"HTTP 404 Not Found", "url"}},
-		"too many":         {429, map[string]string{"Retry-After": "17"}, "slow down", []string{"HTTP 429 Too Many Requests", "again in 17s", "slow down"}},
+		"too many":         {429, map[string]string{"Retry-After": "59"}, "slow down", []string{"HTTP 429 Too Many Requests", "again in 5", "slow down"}},
 		"broken":           {500, map[string]string{"Content-Type": "text/html"}, "<html>\n  <h1>oops</h1>\n" + strings.Repeat("x", 10000), []string{"HTTP 500 Internal Server Error", "<h1>oops</h1>"}},
 		"gateway":          {502, nil, "", []string{"HTTP 502 Bad Gateway"}},
 		"not MCP":          {200, map[string]string{"Content-Type": "text/html"}, "<html>a web page</html>", []string{"HTTP 200", "a web page"}},

@@ -130,7 +130,9 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	}
 	if c.terms.AsksInResults() {
 		for _, h := range f.by.waiting.take(srv) {
-			f.park(h)
+			if !f.park(h) && !f.by.waiting.add(h) { // it waits for the next call
+				h.ask.Refuse(wire.CodeInternal, notNow)
+			}
 		}
 	}
 }
@@ -180,7 +182,7 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 
 // Done hands on the reply under the client's own id.
 func (f *flight) Done(m *wire.Message, err error) {
-	if p := f.parked.Load(); p != nil {
+	if p := f.settle(); p != nil {
 		p.done(m, err)
 		return
 	}

@@ -40,24 +40,40 @@ type parked struct {
 	over    bool
 }
 
-// park answers the client with what the server asks for.
-func (f *flight) park(h held) {
+// replied is what is parked of a call whose reply has come: nothing more. Whichever of the two is noted first, the reply or
+// what the server asks, is what the client gets.
+var replied = &parked{over: true}
+
+// settle notes that the reply has come, unless the call is parked, which then takes the reply.
+func (f *flight) settle() *parked {
+	if f.terms.AsksInResults() && f.parked.CompareAndSwap(nil, replied) {
+		return nil
+	}
+	return f.parked.Load()
+}
+
+// park answers the client with what the server asks for; it reports false if the reply has come.
+func (f *flight) park(h held) bool {
 	if method := methodOf(h.raw); !f.terms.can(method) {
 		h.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
-		return
+		return true
 	}
 	p := f.parked.Load()
 	if p == nil {
 		p = newParked(f)
 		switch {
 		case !f.parked.CompareAndSwap(nil, p):
-			p.end("", nil, wire.Span{}) // another question of the server came at the same moment
+			p.end("", nil, wire.Span{}) // another question of the server, or its reply, came at the same moment
 			p = f.parked.Load()
 		case f.over.Load(): // it ended meanwhile and did not find what is parked
 			p.end(nobodyAnswers, nil, wire.Span{})
 		}
 	}
+	if p == replied {
+		return false
+	}
 	p.add(h)
+	return true
 }
 
 func newParked(f *flight) *parked {

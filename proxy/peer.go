@@ -51,7 +51,9 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 		switch {
 		case !ok:
 		case carrier != nil:
-			carrier.park(h)
+			if !carrier.park(h) {
+				a.Refuse(wire.CodeInternal, nobodyAnswers)
+			}
 		case !p.waiting.add(h):
 			a.Refuse(wire.CodeInternal, notNow)
 		}
@@ -80,13 +82,14 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest
 	works := make(map[any]bool)
 	p.requests.each(func(r *request) {
 		f := r.work.(*flight)
-		if f.server.Load() != srv || f.parked.Load() == nil && !f.call.IsSent() {
+		parked := f.parked.Load()
+		if f.server.Load() != srv || parked == nil && !f.call.IsSent() || parked == replied {
 			return
 		}
 		if newest == nil || f.number > newest.number {
 			newest = f
 		}
-		if parked := f.parked.Load(); parked != nil {
+		if parked != nil {
 			works[parked] = true
 		} else {
 			works[f] = true

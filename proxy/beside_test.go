@@ -3,7 +3,10 @@ package proxy_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -90,4 +93,51 @@ func TestReplyBesideAQuestionThatWaited(t *testing.T) {
 		}
 		say(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q%d"}}`, i))
 	}
+}
+
+// A server that clients share is shared until the last of them has let go of it: while a reload replaces it none of them
+// is told of the tasks of another.
+func TestTasksOfASharedServerBesideAReload(t *testing.T) {
+	served := func(spec, filter string) *config.Config {
+		return readConfig(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{
+			"s":{"command":"inside","shared":true,"args":["tools=result","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}","`+spec+`"]},
+			"own":{"command":"inside","args":["tools=a,b"],"toolFilters":["`+filter+`"]}}}}}`)
+	}
+	front := newFront(t, served("name=old", "a"), "")
+	var clients [2]*talk
+	var armed atomic.Bool
+	told, goOn := make(chan int, len(clients)), make(chan struct{})
+	for i := range clients {
+		c := &talk{t: t, front: front, got: make(chan string, 100)}
+		c.session = front.Connect(func(msg []byte) {
+			c.got <- string(msg)
+			if armed.Load() && strings.Contains(string(msg), "list_changed") { // the reload goes no further meanwhile
+				told <- i
+				<-goOn
+			}
+		})
+		c.initialize()
+		c.say(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`)
+		c.hear(`"id":"list"`)
+		c.say(`{"jsonrpc":"2.0","id":"task","method":"tools/call","params":{"name":"dev__s__result","arguments":{"result":{"task":{"taskId":"of-%d","status":"working",`+
+			`"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null}}},"task":{"ttl":60000}}}`, i)
+		c.hear(`"id":"task"`)
+		clients[i] = c
+	}
+	armed.Store(true)
+	var reload sync.WaitGroup
+	reload.Go(func() { front.Reload(served("gate="+filepath.Join(t.TempDir(), "none"), "b")) })
+	other := 1 - <-told
+	clients[other].say(`{"jsonrpc":"2.0","id":"tasks","method":"tasks/list"}`)
+	if got := clients[other].hear(`"id":"tasks"`); strings.Contains(got, fmt.Sprintf("of-%d", 1-other)) {
+		t.Errorf("got %s, want no task of another client", got)
+	} else if !strings.Contains(got, fmt.Sprintf("of-%d", other)) {
+		t.Errorf("got %s, want the client's own task in it", got)
+	}
+	close(goOn)
+	reload.Wait()
+	for _, c := range clients {
+		_ = c.session.Close(t.Context())
+	}
+	_ = front.Close()
 }

@@ -111,14 +111,11 @@ func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	}
 }
 
-// isShared reports whether a server serves several sessions, so that one of them may not set it up for itself.
-func (p *Proxy) isShared(srv *toolbox.Server) bool {
-	b := p.root.view.Load().Commons[srv.Toolbox]
-	if b == nil {
-		return false
-	}
-	other, ok := b.Server(srv.Name)
-	return ok && other == srv
+// isShared reports whether a server serves several sessions, so that one of them may not set it up for itself. It does so
+// for as long as it lives, also where a reload has just left it out.
+func isShared(srv *toolbox.Server) bool {
+	_, shared := srv.Peer().(commons)
+	return shared
 }
 
 // live returns the sessions that are not closed, also of other fronts with the same shared servers.

@@ -21,7 +21,6 @@ func newSession(p *Proxy, of *Client) *Session {
 	opts, root, who := &p.opts, p.root, of.Principal
 	s := &Session{
 		opts:    opts,
-		shared:  p.isShared,
 		who:     who,
 		account: account.New(account.Client, of.Account),
 		since:   time.Now(),
@@ -83,7 +82,6 @@ func newSession(p *Proxy, of *Client) *Session {
 		begin:   begin,
 		own:     s.desk.own,
 		servers: s.shelf.Servers,
-		shared:  p.isShared,
 		reach:   s.reach,
 	}
 	s.peer = &peer{
@@ -129,7 +127,6 @@ func newSession(p *Proxy, of *Client) *Session {
 		watches: s.watches,
 		tasks:   s.tasks,
 		watched: p.watched,
-		shared:  p.isShared,
 	}
 	s.caller = &caller{s.desk, s.shelf, s.approvals}
 	s.opener = &opener{s.desk, s.shelf, s.leaving}
@@ -330,7 +327,7 @@ func (s *Session) notification(m *wire.Message, scope uint64) {
 		later.Raw = bytes.Clone(m.Raw)
 		for _, b := range s.shelf.Opened() {
 			for _, srv := range b.Servers() {
-				if !s.shared(srv) && !s.desk.turns.behind(srv, len(m.Raw), func() { srv.Notify(&later) }) {
+				if !isShared(srv) && !s.desk.turns.behind(srv, len(m.Raw), func() { srv.Notify(&later) }) {
 					srv.Notify(m)
 				}
 			}

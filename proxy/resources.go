@@ -15,13 +15,12 @@ type resourceDesk struct {
 	watches *watches
 	tasks   *tasks
 	watched func(srv *toolbox.Server, own string) bool // reports whether any client wants to hear of a resource of a server
-	shared  func(srv *toolbox.Server) bool             // reports whether other sessions use a server too
 }
 
 // close gives back what the client has subscribed to at servers that outlive the session.
 func (r *resourceDesk) close() {
 	for _, uri := range r.watches.close() {
-		if srv, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && r.shared(srv) {
+		if srv, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && isShared(srv) {
 			r.watch(uri, false)
 		}
 	}

@@ -26,7 +26,7 @@ func (p *Proxy) Running(box, name string) (all []Running) {
 		}
 		for _, srv := range b.Servers() {
 			known := slices.ContainsFunc(all, func(one Running) bool { return one.Server == srv })
-			if srv.Name == name && !known && (session == "" || !p.isShared(srv)) {
+			if srv.Name == name && !known && (session == "" || !isShared(srv)) {
 				all = append(all, Running{session, user, srv})
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // Session is one client and what was opened for it. It holds its parts together, each of which has its own lock.
@@ -28,8 +27,6 @@ type Session struct {
 	// Receive's, which takes one message at a time.
 	msg      incoming.Request
 	received call
-
-	shared func(*toolbox.Server) bool // reports whether sessions share a server
 
 	shelf    *shelf.Shelf
 	watches  *watches

@@ -49,7 +49,7 @@ func (d *taskDesk) list(c *call) {
 func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
 	ctx, cancel := context.WithTimeout(ctx, listTasksWait)
 	defer cancel()
-	shared := d.shared(srv)
+	shared := isShared(srv)
 	var params []byte
 	for range maxTaskPages {
 		raw, err := srv.Request(ctx, "tasks/list", params)

@@ -21,7 +21,6 @@ type taskDesk struct {
 	own   func(*call) *flight // registers a request that is worked on here; nil if it is refused
 
 	servers func() []*toolbox.Server                                          // of the open toolboxes
-	shared  func(*toolbox.Server) bool                                        // reports whether other sessions use a server too
 	reach   func(ctx context.Context, toolbox, server string) *toolbox.Server // opens a toolbox and waits for a server; nil if it may not
 }
 

@@ -131,6 +131,9 @@ func (s *Server) ready(ctx context.Context) (*Server, *rpc.Conn, error) {
 	return s, c, nil
 }
 
+// Peer is the client's side of the server.
+func (s *Server) Peer() Peer { return s.peer }
+
 // Builtin is the name of a server inside this process, "" for others.
 func (s *Server) Builtin() string { return s.cfg.Builtin }
 

@@ -97,11 +97,12 @@ func (o *owner) run(ctx context.Context) error {
 			s.at.noteTried(began)
 		}
 		on := false
+		var idle *IdleError
 		switch last = err; {
 		case ctx.Err() != nil:
-		case errors.As(err, new(*IdleError)):
+		case errors.As(err, &idle):
 			last = nil
-			on = o.sleep(ctx)
+			on = o.sleep(ctx, idle.After)
 		case errors.Is(err, ErrRestarted):
 			last, on = nil, true
 		default:
@@ -213,7 +214,11 @@ func (o *owner) keptFor(idle time.Duration) time.Duration {
 }
 
 // sleep waits until somebody wants something of a server that was stopped for idleness; it reports whether to go on.
-func (o *owner) sleep(ctx context.Context) bool {
+// What came to be wanted as it was stopped is wanted too.
+func (o *owner) sleep(ctx context.Context, idle time.Duration) bool {
+	if o.server.watches.keptFor(idle) > 0 {
+		return true
+	}
 	select {
 	case <-o.server.at.poke:
 		return true

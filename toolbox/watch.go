@@ -22,14 +22,15 @@ type watches struct {
 	life  context.Context   // of the server
 	begin func(func()) bool // starts a goroutine, unless the toolbox has ended
 
-	mu    sync.Mutex
-	uris  map[string]bool // of resources
-	tasks map[string]int  // how often each is wanted to be heard of
-	kept  time.Time       // until when the server is not idle, whatever is asked of it
-	heir  *watches        // of the server in the place of this one
+	mu        sync.Mutex
+	uris      map[string]bool // of resources
+	tasks     map[string]int  // how often each is wanted to be heard of
+	kept      time.Time       // until when the server is not idle, whatever is asked of it
+	heir      *watches        // of the server in the place of this one
+	from      *rpc.Conn       // the newest connection, which alone is subscribed over
+	listening *listener       // the subscription to a modern server
 
-	listening atomic.Pointer[listener] // the subscription to a modern server
-	missed    atomic.Bool              // it ended: lists may have changed until it is made again
+	missed atomic.Bool // it ended: lists may have changed until it is made again
 }
 
 // Keep has the server not stopped for idleness for a while: it holds something for its client that no request shows,
@@ -52,13 +53,7 @@ func (w *watches) keptFor(idle time.Duration) time.Duration {
 	return time.Until(w.kept)
 }
 
-// wanted returns the uris and tasks that are watched.
-func (w *watches) wanted() (uris, tasks []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.wantedLocked()
-}
-
+// wantedLocked returns the uris and tasks that are watched.
 func (w *watches) wantedLocked() (uris, tasks []string) {
 	return slices.Sorted(maps.Keys(w.uris)), slices.Sorted(maps.Keys(w.tasks))
 }
@@ -81,11 +76,14 @@ func (w *watches) inherit(old *watches) {
 
 // Watch notes that the client wants to hear of changes of a resource, or no longer does, so that a server that restarts
 // is asked again. A modern server is asked here; a legacy one was asked by the request that the caller forwarded.
-func (w *watches) Watch(uri string, on bool) {
+func (w *watches) Watch(uri string, on bool) { w.watch(uri, on, false) }
+
+// watch is Watch; inherited says that the request went to the server before this one.
+func (w *watches) watch(uri string, on, inherited bool) {
 	w.mu.Lock()
 	if heir := w.heir; heir != nil {
 		w.mu.Unlock()
-		heir.Watch(uri, on)
+		heir.watch(uri, on, true)
 		return
 	}
 	same := w.uris[uri] == on
@@ -98,8 +96,11 @@ func (w *watches) Watch(uri string, on bool) {
 	switch at := w.at.now(); {
 	case on && at.asleep():
 		w.at.retry()
-	case !same:
-		w.changed(at.conn)
+	case same || at.conn == nil:
+	case listens(at.conn):
+		w.listen(upkeep{conn: at.conn}, nil)
+	case inherited:
+		w.tell(at.conn, []string{uri}, map[string]bool{uri: !on})
 	}
 }
 
@@ -118,31 +119,31 @@ func (w *watches) WatchTask(id string, on bool) {
 	}
 	changed := (before > 0) != (w.tasks[id] > 0)
 	w.mu.Unlock()
-	if changed {
-		w.changed(w.at.live())
+	if c := w.at.live(); changed && c != nil && listens(c) {
+		w.listen(upkeep{conn: c}, nil)
 	}
 }
 
-// changed has a modern server that is ready tell of what is watched now.
-func (w *watches) changed(c *rpc.Conn) {
-	if c != nil && c.Hello().Era.Has("subscriptions/listen") {
-		w.listen(upkeep{conn: c})
-	}
-}
+// listens reports whether the server of a connection tells of what is watched on a subscription.
+func listens(c *rpc.Conn) bool { return c.Hello().Era.Has("subscriptions/listen") }
 
 // again asks a server that has just become ready for what was wanted of the one before it.
 func (w *watches) again(c *rpc.Conn) {
 	w.missed.Store(false)
-	if c.Hello().Era.Has("subscriptions/listen") {
-		w.listen(upkeep{conn: c})
-		return
+	w.mu.Lock()
+	w.from = c
+	uris, _ := w.wantedLocked()
+	w.mu.Unlock()
+	if listens(c) {
+		w.listen(upkeep{conn: c}, nil)
+	} else if len(uris) > 0 {
+		w.tell(c, uris, make(map[string]bool))
 	}
-	uris, _ := w.wanted()
-	if len(uris) == 0 {
-		return
-	}
+}
+
+// tell has a legacy server know which of some resources are wanted; told says which it was told are.
+func (w *watches) tell(c *rpc.Conn, uris []string, told map[string]bool) {
 	w.begin(func() {
-		told := make(map[string]bool)
 		for tries := (upkeep{conn: c}); ; {
 			var failure error
 			for _, uri := range uris {
@@ -180,11 +181,17 @@ func (w *watches) renew(c *rpc.Conn, uri string, told map[string]bool) error {
 	return nil
 }
 
-// listen opens the stream on which a modern server tells of changes, in place of the one before it. What is wanted is
-// read in the step in which it takes that one's place, so that the last to do so knows of all.
-func (w *watches) listen(u upkeep) {
+// listen opens the stream on which a modern server tells of changes, in place of the one before it, or, unless that is
+// nil, of this one alone. What is wanted is read in the step in which it takes that one's place, so that the last to do
+// so knows of all. Over a connection that is not the newest none is opened: it would end that of the newest.
+func (w *watches) listen(u upkeep, before *listener) {
 	l := &listener{watches: w, upkeep: u, began: time.Now()}
 	w.mu.Lock()
+	old := w.listening
+	if w.from != u.conn || before != nil && before != old {
+		w.mu.Unlock()
+		return
+	}
 	uris, tasks := w.wantedLocked()
 	params := wire.NewObject(nil).Raw("notifications", wire.MustEncode(struct {
 		Tools     bool     `json:"toolsListChanged"`
@@ -195,7 +202,7 @@ func (w *watches) listen(u upkeep) {
 	}{true, true, true, uris, tasks})).End()
 	l.call = ownCall("subscriptions/listen", params, l)
 	l.call.Open, l.call.Tasks = true, len(tasks) > 0
-	old := w.listening.Swap(l)
+	w.listening = l
 	w.mu.Unlock()
 	if old != nil {
 		old.call.Cancel(nil, wire.Span{})
@@ -227,8 +234,8 @@ func (l *listener) Done(m *wire.Message, err error) {
 		l.last = 0 // it was no failure in a row
 	}
 	l.watches.begin(func() {
-		if l.rest(l.watches.life, l.next(err), nil) && l.watches.listening.Load() == l {
-			l.watches.listen(l.upkeep)
+		if l.rest(l.watches.life, l.next(err), nil) {
+			l.watches.listen(l.upkeep, l)
 		}
 	})
 }

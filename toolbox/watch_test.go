@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -124,4 +125,80 @@ func TestWatchedByTheLastWord(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server is not left stopped for idleness of which somebody wants to hear as it is stopped.
+func TestWatchBesideIdleness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, s := within(t, toolbox.Options{Peer: toolbox.Nobody{}}, always(&mcptest.Server{Modern: true}), func(cfg *config.Server) { cfg.IdleTimeout = time.Minute })
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20000 {
+			time.Sleep(time.Minute)
+			s.Watch("a:1", true)
+			synctest.Wait()
+			if st := s.Status(); st.State != toolbox.Ready {
+				t.Fatalf("round %d: got %s, want a server that tells of what is watched", i, st.State)
+			}
+			s.Watch("a:1", false)
+		}
+	})
+}
+
+// Who subscribes at a server as that is being replaced hears of it from the one in its place, also if that is ready
+// before requests go there.
+func TestWatchAtAServerThatIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := insideOptions()
+		opts.Peer = newPeer()
+		b := open(t, opts, inside("in", "resources=a:1,b:2", "tools=heard"))
+		old := server(t, b, "in")
+		old.Watch("b:2", true)
+		gone := b.Update(config.Toolbox{Name: "box", Servers: []config.Server{inside("in", "resources=a:1,b:2", "tools=heard", "name=other")}})
+		heir := server(t, b, "in")
+		heir.Settle(t.Context())
+		synctest.Wait()
+		old.Watch("a:1", true)
+		old.Watch("b:2", false)
+		gone[0].Retire(heir)
+		synctest.Wait()
+		h := heard(t, heir)
+		if err := <-h.done; err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`resources/subscribe {\"uri\":\"b:2\"}`, `resources/subscribe {\"uri\":\"a:1\"}`, `resources/unsubscribe {\"uri\":\"b:2\"}`} {
+			if !strings.Contains(string(h.reply), want) {
+				t.Errorf("got %s, want %s in it", h.reply, want)
+			}
+		}
+	})
+}
+
+// What is late for a connection does not end the subscription over the one after it.
+func TestListenOverAnEarlierConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &listened{Server: &mcptest.Server{Modern: true}, open: make(map[string]string)}
+		b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return l, nil })
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		earlier := toolbox.Live(s)
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		wantState(t, s, toolbox.Ready)
+		l.mu.Lock()
+		clear(l.open) // of the connection that ended
+		l.mu.Unlock()
+		s.Watch("a:1", true)
+		toolbox.ListenOver(s, earlier)
+		synctest.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.open) != 1 {
+			t.Errorf("got the subscriptions %v, want the one over the newest connection", l.open)
+		}
+	})
 }

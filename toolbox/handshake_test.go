@@ -130,3 +130,21 @@ func (s *slowSession) Close(ctx context.Context) error {
 	s.late.Wait()
 	return s.Session.Close(ctx)
 }
+
+// A server may ask the client as soon as it has greeted it, while it is not settled yet what it is spoken to in.
+func TestQuestionDuringTheHandshake(t *testing.T) {
+	p := newPeer()
+	r := &reluctant{Server: &mcptest.Server{}, method: "initialize"}
+	r.do = func(_ int, m *wire.Message, _ func(), answer func([]byte)) {
+		greeting := wire.AppendResult(nil, m.Bytes(m.ID), []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`))
+		go func() { // as what reads from a process does
+			answer(greeting)
+			answer([]byte(`{"jsonrpc":"2.0","id":"asked","method":"roots/list"}`))
+		}()
+	}
+	b, _ := within(t, toolbox.Options{Peer: p}, func(int) (wire.Endpoint, error) { return r, nil })
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	(<-p.requests).Refuse(wire.CodeInternal, "not now")
+}

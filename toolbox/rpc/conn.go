@@ -72,15 +72,16 @@ type Conn struct {
 	backlog backlog
 	asking  atomic.Int32  // requests of the server that the client has not answered
 	over    chan struct{} // closed with the connection
-	hello   Hello
+	hello   atomic.Pointer[Hello]
 	self    holder // the connection itself, for its calls
 }
 
 // Link is what the connection goes over.
 func (c *Conn) Link() link.Link { return c.link }
 
-// Hello is what the server said of itself. It belongs to the goroutine that shakes hands, until that is done.
-func (c *Conn) Hello() *Hello { return &c.hello }
+// Hello is what the server said of itself; nothing until it did. It is replaced and never changed: the server may ask
+// while hands are shaken.
+func (c *Conn) Hello() *Hello { return c.hello.Load() }
 
 // Cause says why the link is over, once it is.
 func (c *Conn) Cause() error {
@@ -105,7 +106,7 @@ func (c *Conn) Send(call *Call) error {
 	}
 	call.holder.Store(&c.self)
 	b := c.buffers.Get()
-	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
+	*b = call.message(*b, c.Hello().translated(call, c.opts.Client))
 	err := c.link.Send(*b, call.number)
 	c.buffers.Put(b)
 	if err != nil {
@@ -127,10 +128,10 @@ func (c *Conn) Send(call *Call) error {
 
 // Notify writes a client's notification, if it is one of the server's era.
 func (c *Conn) Notify(m *wire.Message) error {
-	if !c.hello.Era.Has(string(m.Bytes(m.Method))) {
+	if !c.Hello().Era.Has(string(m.Bytes(m.Method))) {
 		return nil
 	}
-	return c.Write(func(b []byte) []byte { return wire.Splice(b, m.Raw, c.hello.ofEra(m.Raw, wire.Edit{})...) })
+	return c.Write(func(b []byte) []byte { return wire.Splice(b, m.Raw, c.Hello().ofEra(m.Raw, wire.Edit{})...) })
 }
 
 // end delivers a reply or a loss to the call with that number.
@@ -190,7 +191,7 @@ func (c *Conn) Answered() {
 // for an answer of its client.
 func (c *Conn) excused() bool { return c.backlog.holds() || c.asking.Load() > 0 }
 
-func (c *Conn) era() eras.Era { return c.hello.Era }
+func (c *Conn) era() eras.Era { return c.Hello().Era }
 
 // cancel gives a call up that nobody waits for any more. One that is being written is left to Send, so that the server
 // hears of it before.
@@ -211,14 +212,14 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 		c.opts.Counts.strayed.Store(&strayed{time.Now(), c.over})
 	}
 	defer c.link.Abandon(call.number)
-	if c.link.Nature().OwnStreams && c.hello.Era.EndsStreams() {
+	if c.link.Nature().OwnStreams && c.Hello().Era.EndsStreams() {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
 	}
 	// The link may be gone already: then there is nobody to tell.
 	_ = c.Write(func(b []byte) []byte {
 		number := strconv.AppendUint(nil, call.number, 10)
 		if raw != nil {
-			return wire.Splice(b, raw, c.hello.ofEra(raw, wire.Edit{Span: id, New: number})...)
+			return wire.Splice(b, raw, c.Hello().ofEra(raw, wire.Edit{Span: id, New: number})...)
 		}
 		return wire.AppendNotification(b, "notifications/cancelled", wire.NewObject(nil).Raw("requestId", number).End())
 	})

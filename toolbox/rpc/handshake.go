@@ -44,8 +44,7 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 		default:
 		}
 	}
-	err := initialize(ctx, c)
-	c.hello.Mute = mute && !c.hello.Era.IsStateless()
+	err := initialize(ctx, c, mute)
 	if errors.As(err, new(*link.RPCError)) && !legacy {
 		if derr := Discover(ctx, c); derr == nil || saysNothingOfEra(derr) {
 			return derr
@@ -54,7 +53,8 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	return err
 }
 
-func initialize(ctx context.Context, c *Conn) error {
+// initialize agrees with a server on a revision; mute says that it left server/discover unanswered or ended on it.
+func initialize(ctx context.Context, c *Conn, mute bool) error {
 	client := c.opts.Client
 	version := client.Version
 	if !eras.Of(version).HasHandshake() {
@@ -79,10 +79,11 @@ func initialize(ctx context.Context, c *Conn) error {
 	}
 	// A server may answer by the revision that it has, and then it is spoken to in that, which has no notification that
 	// ends a handshake.
-	if err := greeted(c, Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
+	h := Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw, Mute: mute && !eras.Of(r.ProtocolVersion).IsStateless()}
+	if err := greeted(c, h, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	if !c.hello.Era.HasHandshake() {
+	if !c.Hello().Era.HasHandshake() {
 		return nil
 	}
 	return c.Write(func(b []byte) []byte { return wire.AppendNotification(b, "notifications/initialized", nil) })
@@ -91,7 +92,7 @@ func initialize(ctx context.Context, c *Conn) error {
 // Discover agrees with a server of revision 2026-07-28 or a later one. It is asked by the newest, and again by the one
 // that it wants if it refuses that.
 func Discover(ctx context.Context, c *Conn) error {
-	c.hello = Hello{} // nothing is agreed on while this is asked
+	c.hello.Store(new(Hello)) // nothing is agreed on while this is asked
 	ask := func(revision string) ([]byte, error) {
 		params := wire.NewObject(nil).Raw("_meta", fmt.Appendf(nil, "{%s}", eraMembers(c.opts.Client, revision, ""))).End()
 		return Consult(ctx, c, "server/discover", params, copyHello)
@@ -127,7 +128,7 @@ func greeted(c *Conn, h Hello, capabilities json.RawMessage) error {
 		return err
 	}
 	h.Era = eras.Of(h.Version)
-	c.hello = h
+	c.hello.Store(&h)
 	c.link.Handshaken(h.Version)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 func New(l link.Link, opts Options) *Conn {
 	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, breakage: breakage{broken: make(chan struct{})}, over: make(chan struct{})}
 	c.self = c
+	c.hello.Store(new(Hello))
 	c.Calls = &Table{
 		counts:  opts.Counts,
 		limits:  opts.Limits,
@@ -61,7 +62,7 @@ func probe(c *Conn, silent int) {
 	ctx, cancel := context.WithTimeout(c.opts.Life, pingWait)
 	defer cancel()
 	method := "ping"
-	if !c.hello.Era.Has(method) {
+	if !c.Hello().Era.Has(method) {
 		method = "server/discover"
 	}
 	_, _ = c.Request(ctx, method, nil) // Whatever it says, it spoke.

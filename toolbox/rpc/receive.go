@@ -79,7 +79,7 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 		c.Refuse(id, wire.CodeMethodNotFound, "a server makes no handshake with its client")
 	case m.IsMethod("ping"):
 		_ = c.Write(func(b []byte) []byte { return wire.AppendResult(b, id, []byte("{}")) })
-	case c.hello.Era.AsksInResults():
+	case c.Hello().Era.AsksInResults():
 		// A request of a server whose revision has none is refused. Over HTTP it is not answered, since clients of that
 		// revision have no responses either.
 		c.opts.Counts.Unknown.Add(1)
@@ -114,7 +114,7 @@ func (c *Conn) progress(m *wire.Message) {
 // Noise counts what is not a message; the first lines are kept for the status. A reply that breaks the rules but has an
 // id ends its call, and a request that does is refused, so that neither side waits for ever.
 func (c *Conn) Noise(line []byte, err error) {
-	if id := brokenRequest(line, err); id != nil && len(id) <= maxID && !(c.hello.Era.AsksInResults() && c.link.Nature().OwnStreams) {
+	if id := brokenRequest(line, err); id != nil && len(id) <= maxID && !(c.Hello().Era.AsksInResults() && c.link.Nature().OwnStreams) {
 		c.Refuse(id, wire.CodeInvalidRequest, err.Error())
 	}
 	if id, is := looksLikeReply(line, err); is {

@@ -16,6 +16,7 @@ const LevelWait = 2 * time.Second
 type leveler struct {
 	to    *sender
 	level string
+	nth   int // of the levels that were set
 	call  *Call
 	done  chan struct{}
 }
@@ -24,18 +25,18 @@ func (l *leveler) Progress(*wire.Message, wire.Span) {}
 
 // Done has what waits for the server go on. One that refuses the level goes on logging as it did.
 func (l *leveler) Done(*wire.Message, error) {
-	l.to.at.took(l.level)
+	l.to.at.took(l.level, l.nth)
 	close(l.done)
 	l.to.release(l.call)
 }
 
 // setLevel reports whether the server is told now or when it has started; else it is told if it is started.
 func (s *sender) setLevel(level string) (done <-chan struct{}, is bool) {
-	c, told := s.at.setLevel(level)
+	c, nth, told := s.at.setLevel(level)
 	if !told {
 		return nil, false
 	}
-	l := &leveler{to: s, level: level, done: make(chan struct{})}
+	l := &leveler{to: s, level: level, nth: nth, done: make(chan struct{})}
 	l.call = ownCall("logging/setLevel", wire.NewObject(nil).Text("level", level).End(), l)
 	l.call.Levels = true
 	s.Send(l.call)

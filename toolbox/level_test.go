@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,4 +116,41 @@ func toolboxOf(t *testing.T, s *mcptest.Server) *toolbox.Toolbox {
 	t.Helper()
 	b, _ := within(t, toolbox.Options{}, always(s))
 	return b
+}
+
+// A server that starts again is told the level that was set last, also if it took long to take an earlier one.
+func TestLevelThatIsAnsweredLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var told []string
+		r := &reluctant{Server: &mcptest.Server{}, method: "logging/setLevel"}
+		r.do = func(n int, m *wire.Message, _ func(), answer func([]byte)) {
+			mu.Lock()
+			defer mu.Unlock()
+			level, _ := m.Text(m.Params, "level")
+			told = append(told, level)
+			reply := wire.AppendResult(nil, m.Bytes(m.ID), []byte("{}"))
+			late := time.Duration(0)
+			if n == 1 {
+				late = 2 * toolbox.LevelWait
+			}
+			time.AfterFunc(late, func() { answer(reply) })
+		}
+		b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.SetLevel("debug", nil)
+		b.SetLevel("error", nil)
+		time.Sleep(time.Minute)
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if got, want := fmt.Sprint(told), "[debug error error]"; got != want {
+			t.Errorf("got the levels %s, want %s", got, want)
+		}
+	})
 }

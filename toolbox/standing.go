@@ -21,6 +21,8 @@ type standing struct {
 	changed chan struct{} // closed and replaced at each change
 	conn    *rpc.Conn     // not nil while ready
 	level   string        // of the log, "" for the server's own; told again after each start
+	levels  int           // how many were set
+	leveled int           // which of them level is
 	tried   time.Time     // when the last start began that failed
 	late    bool          // an open waited for it in vain; until it is ready, none does again
 	retired bool          // it takes no more requests
@@ -193,11 +195,13 @@ func (p *standing) noteLate() (first bool) {
 	return first
 }
 
-// took notes a level that the server was told.
-func (p *standing) took(level string) {
+// took notes a level that the server was told, the nth that was set, unless one is noted that was set after it.
+func (p *standing) took(level string, nth int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.level = level
+	if nth > p.leveled {
+		p.level, p.leveled = level, nth
+	}
 }
 
 // lastLevel is the level that a server is told which has just started; "" for its own.
@@ -207,16 +211,17 @@ func (p *standing) lastLevel() string {
 	return p.level
 }
 
-// setLevel takes the level of a server that is not there and not about to be: it is told when it starts. Else the level
-// is to be sent, which told reports, to the connection if there is one.
-func (p *standing) setLevel(level string) (c *rpc.Conn, told bool) {
+// setLevel takes the level of a server that is not there and not about to be: it is told when it starts. Else the level,
+// the nth that is set, is to be sent, which told reports, to the connection if there is one.
+func (p *standing) setLevel(level string) (c *rpc.Conn, nth int, told bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.levels++
 	if p.conn == nil && !p.status.passing() {
-		p.level = level
-		return nil, false
+		p.level, p.leveled = level, p.levels
+		return nil, p.levels, false
 	}
-	return p.conn, true
+	return p.conn, p.levels, true
 }
 
 // settle waits until the server has started or failed to, or is retired, after which it does neither.

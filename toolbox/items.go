@@ -158,11 +158,11 @@ func (s *Server) ReadSkills(ctx context.Context) []Item {
 	if err != nil {
 		return nil
 	}
-	list := readList(ctx, c, Skills, s.lists.Room(Skills))
-	if list.Failed() {
+	read, differs := s.reading.now(ctx, c, Skills)
+	if !read {
 		return nil
 	}
-	if s.lists.Store(Skills, list) {
+	if differs {
 		s.memory.remember()
 		s.peer.Changed(s, Skills)
 	}

@@ -35,9 +35,9 @@ type reading struct {
 
 // reader is the state of reading one list. The lock of the readings guards it.
 type reader struct {
-	// turn is held while the list is asked for and stored, at a start or in the background, so that no answer replaces
-	// one that was asked for later. No lock is held while it is waited for.
-	turn    sync.Mutex
+	// turn has a value while the list is asked for and stored, by whomever, so that no answer replaces one that was asked
+	// for later. No lock is held while it is waited for.
+	turn    chan struct{}
 	owned   bool          // a goroutine reads the list, or rests before it may do so again
 	again   bool          // it is to be read once more
 	reading bool          // it is being read; one that failed before and is tried again is waited for by nobody
@@ -69,9 +69,11 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 // firstTools begins with the lists of a connection, and reads the tools if there are any, without which a start fails
 // unless the server answered that it has none to tell.
 func (r *reading) firstTools(ctx context.Context, c *rpc.Conn, any bool) error {
-	turn := r.turnOf(Tools)
-	turn.Lock()
-	defer turn.Unlock()
+	done, err := r.take(ctx, Tools)
+	if err != nil {
+		return err
+	}
+	defer done()
 	r.mu.Lock()
 	r.from = c
 	r.mu.Unlock()
@@ -104,9 +106,11 @@ func (r *reading) read(c *rpc.Conn, k Kind) (failure error) {
 
 // renew asks for a list and stores it. Resources bring their templates with them, within the same time.
 func (r *reading) renew(c *rpc.Conn, k Kind) (differs bool, failure error) {
-	turn := r.turnOf(k)
-	turn.Lock()
-	defer turn.Unlock()
+	done, err := r.take(r.life, k)
+	if err != nil {
+		return false, nil
+	}
+	defer done()
 	if r.newest() != c {
 		return false, nil // the end of a connection says nothing of the list of the next
 	}
@@ -126,6 +130,20 @@ func (r *reading) renew(c *rpc.Conn, k Kind) (differs bool, failure error) {
 		differs = store(Templates) || differs
 	}
 	return differs, failure
+}
+
+// now reads a list for who waits for it, and reports whether it could be read, and whether it is other than before.
+func (r *reading) now(ctx context.Context, c *rpc.Conn, k Kind) (read, differs bool) {
+	done, err := r.take(ctx, k)
+	if err != nil {
+		return false, false
+	}
+	defer done()
+	list := readList(ctx, c, k, r.lists.Room(k))
+	if list.Failed() || r.newest() != c {
+		return false, false
+	}
+	return true, r.lists.Store(k, list)
 }
 
 // missing says why a list was not read to its end that may be the next time, nil for any other.
@@ -151,7 +169,7 @@ func (r *reading) ask(c *rpc.Conn, k Kind) { r.hand(c, k, nil) }
 func (r *reading) readerLocked(k Kind) *reader {
 	list := r.readers[k]
 	if list == nil {
-		list = &reader{woken: make(chan struct{}, 1)}
+		list = &reader{turn: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
 		r.readers[k] = list
 	}
 	return list
@@ -164,11 +182,17 @@ func (r *reading) newest() *rpc.Conn {
 	return r.from
 }
 
-// turnOf returns what is held while a list is asked for and stored.
-func (r *reading) turnOf(k Kind) *sync.Mutex {
+// take waits for the turn to ask for a list and to store it, which done ends, or until ctx ends.
+func (r *reading) take(ctx context.Context, k Kind) (done func(), err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return &r.readerLocked(k).turn
+	turn := r.readerLocked(k).turn
+	r.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // hand gives a list to the goroutine that reads it: to be read at once, or after a rest if a reading has just failed.

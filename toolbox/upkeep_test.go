@@ -255,3 +255,31 @@ func TestListenedAgain(t *testing.T) {
 	defer close(ended)
 	awaitTool(t, srv, p, "t3")
 }
+
+// Of a list that several want at once the answer is kept that was asked for last, whichever comes last.
+func TestSkillsAreReadInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reluctant{Server: &mcptest.Server{Skills: []string{"first"}}, method: "skills/list"}
+		r.do = func(n int, m *wire.Message, _ func(), answer func([]byte)) {
+			reply := wire.AppendResult(nil, m.Bytes(m.ID), fmt.Appendf(nil, `{"skills":[{"uri":"skill://%d/SKILL.md"}]}`, n))
+			late := time.Duration(0)
+			if n == 2 {
+				late = time.Second
+			}
+			time.AfterFunc(late, func() { answer(reply) })
+		}
+		b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		go s.ReadSkills(t.Context())
+		synctest.Wait()
+		last := s.ReadSkills(t.Context())
+		time.Sleep(time.Minute)
+		for _, list := range [][]toolbox.Item{last, s.Items(toolbox.Skills)} {
+			if len(list) != 1 || list[0].Key.Verbatim() != "skill://3/SKILL.md" {
+				t.Errorf("got %v, want what was asked for last", list)
+			}
+		}
+	})
+}

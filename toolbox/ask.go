@@ -22,7 +22,12 @@ type Ask struct {
 	conn *rpc.Conn
 	asks *askTable
 	id   string
-	size int // what the server's account is charged for it; guarded by the mutex of its table
+
+	// Guarded by the mutex of its table.
+	size      int           // what the server's account is charged for it
+	handed    bool          // the peer has it
+	withdrawn bool          // before that
+	word      *wire.Message // of the server, by which it was; nil for none
 }
 
 // askTable holds the requests of a server that the client has not answered, by their id tokens.
@@ -57,15 +62,32 @@ func (t *askTable) take(a *Ask) bool {
 	return true
 }
 
-// takeID takes out the request of an id; nil if there is none.
-func (t *askTable) takeID(id []byte) *Ask {
+// handOver notes that the peer has a request, and reports whether it is to be withdrawn, by which word of the server.
+func (t *askTable) handOver(a *Ask) (withdrawn bool, word *wire.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a := t.open[string(id)]
-	if a != nil {
-		t.removeLocked(a)
+	a.handed = true
+	return a.withdrawn, a.word
+}
+
+// takeID takes out the request of an id, which the server withdraws by m; nil if there is none. now says that the peer
+// has it and is to be told.
+func (t *askTable) takeID(id []byte, m *wire.Message) (a *Ask, now bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a = t.open[string(id)]; a == nil {
+		return nil, false
 	}
-	return a
+	if t.withdrawLocked(a); !a.handed {
+		a.word = m.Clone()
+	}
+	return a, a.handed
+}
+
+// withdrawLocked takes out a request that needs no answer any more.
+func (t *askTable) withdrawLocked(a *Ask) {
+	t.removeLocked(a)
+	a.withdrawn = !a.handed
 }
 
 func (t *askTable) removeLocked(a *Ask) {
@@ -80,14 +102,15 @@ func (t *askTable) isEmpty() bool {
 	return len(t.open) == 0
 }
 
-// close takes all out, and takes no more in.
+// close takes all out, and takes no more in. It returns those that the peer has and is to be told of.
 func (t *askTable) close() (asks []*Ask) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
 	for _, a := range t.open {
-		asks = append(asks, a)
-		t.removeLocked(a)
+		if t.withdrawLocked(a); a.handed {
+			asks = append(asks, a)
+		}
 	}
 	return asks
 }

@@ -76,6 +76,9 @@ func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	case added:
 		c.Asked()
 		s.peer.Request(a, m)
+		if withdrawn, word := c.asks.handOver(a); withdrawn { // meanwhile
+			s.peer.Withdraw(a, word)
+		}
 	case twice:
 		c.Refuse(id, wire.CodeInvalidRequest, "a request with this id is being answered")
 	}
@@ -87,8 +90,11 @@ func (r receiver) Notification(m *wire.Message) {
 	case "notifications/cancelled":
 		var out [1]wire.Span
 		if m.Params.Present() && wire.Find(m.Raw, m.Params, []string{"requestId"}, out[:]) == nil && out[0].Present() {
-			if a := c.asks.takeID(m.Bytes(out[0])); a != nil {
+			a, now := c.asks.takeID(m.Bytes(out[0]), m)
+			if a != nil {
 				c.Answered()
+			}
+			if now {
 				s.peer.Withdraw(a, m)
 			}
 		}

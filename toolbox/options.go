@@ -26,7 +26,7 @@ type Peer interface {
 	// Request takes a request of the server, to be answered by a.Reply or a.Refuse. m is valid only during the call.
 	Request(a *Ask, m *wire.Message)
 	// Withdraw says that a needs no answer any more: the server cancelled it with notification m, or, with m nil, is
-	// gone.
+	// gone. It comes when Request has returned.
 	Withdraw(a *Ask, m *wire.Message)
 	// Changed says that a list of the server is other than before, or that the server has become ready.
 	Changed(s *Server, k Kind)

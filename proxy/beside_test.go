@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -138,6 +140,42 @@ func TestTasksOfASharedServerBesideAReload(t *testing.T) {
 	reload.Wait()
 	for _, c := range clients {
 		_ = c.session.Close(t.Context())
+	}
+	_ = front.Close()
+}
+
+// Over HTTP a request may be given up as it comes. What is recorded of it then is that.
+func TestGivenUpAsItComes(t *testing.T) {
+	log := calls.New(calls.Full)
+	front := newFrontWith(t, readConfig(t, oneServer), proxy.Options{Calls: log})
+	s := front.NewSession(proxy.Client{Principal: principal.Principal{Name: principal.Default}, Send: func([]byte) {}})
+	handle := func(format string, args ...any) {
+		m := new(incoming.Request)
+		if err := wire.Scan(fmt.Appendf(nil, format, args...), &m.Message); err != nil {
+			t.Error(err)
+		}
+		if err := m.Read(); err != nil && m.Kind == wire.Request {
+			t.Error(err)
+		}
+		s.Handle(m, new(counting), 0)
+	}
+	handle(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	handle(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`)
+	for id := range 2000 {
+		var both sync.WaitGroup
+		both.Go(func() {
+			handle(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"dev__s__echo","arguments":{"a":1},"_meta":{"progressToken":1}}}`, id)
+		})
+		both.Go(func() { handle(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id) })
+		both.Wait()
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, call := range log.Calls(calls.Filter{}) {
+		if call.Outcome == calls.Running {
+			t.Errorf("got %+v, which has ended", call)
+		}
 	}
 	_ = front.Close()
 }

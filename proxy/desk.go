@@ -41,12 +41,15 @@ func (d *desk) register(c *call, f *flight) *flight {
 	f.work, f.level = f, now.level
 	f.cached = eras.Cacheable(c.MethodName)
 	f.record.by, f.record.mode = d.recorder, d.recorder.log.Mode()
+	if f.record.on() {
+		f.record.asked(c, now.name)
+	}
 	if err := d.requests.take(&f.request, c); err != nil {
 		c.out.Finish(errorReply(f.id, err))
 		return nil
 	}
-	if f.record.on() {
-		f.record.asked(&f.request, c, now.name)
+	if isCall(c.MethodName) {
+		f.record.arguments(&f.request, c.Bytes(c.Args))
 	}
 	return f
 }

@@ -27,18 +27,15 @@ type record struct {
 // on reports whether the request is recorded.
 func (r *record) on() bool { return r.mode != calls.Off }
 
-// asked begins the record with what it has of the request itself.
-func (r *record) asked(of *request, c *call, client string) {
-	from := of.out.From()
+// asked begins the record with what it has of the request itself, before that can be found and ended.
+func (r *record) asked(c *call, client string) {
+	from := c.out.From()
 	r.User, r.Session, r.Client, r.Address = r.by.user, r.by.session, client, from.Address
 	if from.Guest {
 		r.Client = guestName
 	}
 	r.Full = r.mode == calls.Full
-	r.Method, r.In, r.Request = c.MethodName, len(c.Raw), calls.Cut(string(of.id))
-	if isCall(c.MethodName) {
-		r.arguments(of, c.Bytes(c.Args))
-	}
+	r.Method, r.In, r.Request = c.MethodName, len(c.Raw), calls.Cut(string(c.Bytes(c.ID)))
 }
 
 // guestName is the client of calls of other programs.
@@ -133,11 +130,8 @@ func traceOf(c *call) calls.Trace {
 // ended records the end of the request. srv is the server that it went to, if any, and reply what the client gets, if
 // it gets one.
 func (r *record) ended(o outcome, srv *toolbox.Server, reply []byte) {
-	if !r.on() || !r.Begun() && !isCall(r.Method) {
+	if !r.on() || !r.by.log.Close(&r.Call, isCall(r.Method)) {
 		return
-	}
-	if !r.Begun() {
-		r.by.log.Note(&r.Call, func(*calls.Call) {})
 	}
 	by, mode := r.by, r.mode
 	by.log.End(&r.Call, func(r *calls.Call) {

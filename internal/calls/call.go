@@ -75,6 +75,7 @@ type Call struct {
 
 	number uint64
 	began  time.Time // with the monotonic clock
+	closed bool      // nothing more is noted of it
 }
 
 // Failed reports whether the call did not bring what was asked for.

@@ -61,23 +61,38 @@ func (l *Log) Mode() Mode {
 }
 
 // Note has a call seen as one that is under way, from the first time on, and notes what else has become known of it.
-// Between that and End nobody else changes c.
+// Between that and End nobody else changes c. Of one that was closed nothing is noted.
 func (l *Log) Note(c *Call, note func(c *Call)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if c.closed {
+		return
+	}
+	l.beginLocked(c)
+	l.running[c] = struct{}{}
+	note(c)
+}
+
+func (l *Log) beginLocked(c *Call) {
 	if c.number == 0 {
 		c.began = time.Now()
 		l.last++
 		c.number = l.last
-		l.running[c] = struct{}{}
 	}
-	note(c)
 }
 
-// Begun reports whether Note was called.
-func (c *Call) Begun() bool { return c.number != 0 }
+// Close has nothing more noted of a call, whoever still wants to: End follows, unless Close reports false, which is that
+// nothing was noted of it, and that it is not to be kept none the less.
+func (l *Log) Close(c *Call, keep bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.closed = true; keep {
+		l.beginLocked(c)
+	}
+	return c.number != 0
+}
 
-// Began is when it was called first.
+// Began is when Note was called first.
 func (c *Call) Began() time.Time { return c.began }
 
 // End keeps a call that was noted, with what note says of its end. The log has done with c after it.

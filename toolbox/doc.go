@@ -33,7 +33,7 @@
 //
 // # Locks
 //
-// Toolbox.mu is taken first, then memory.recalling, then that of one part. Under the lock of a part only these are
+// Toolbox.mu is taken first, then a lock of memory, then that of one part. Under the lock of a part only these are
 // taken: that of the ring of lines under that of standing, that of the toolbox's goroutines under that of reading, that
 // of the account under that of offered.Lists. Of the locks of the packages below, none is held while another is taken,
 // except where package link says so.

@@ -38,6 +38,7 @@ type memory struct {
 
 	owed      atomic.Bool // what is known was not kept, since more was to come
 	recalling sync.Mutex  // held while what was seen of the server is taken over
+	keeping   sync.Mutex  // held from what is known to where it is kept, so that nothing older is kept in its place
 	mute      bool        // the server ended on server/discover or left it unanswered, in another run
 }
 
@@ -84,6 +85,8 @@ func (m *memory) noteLate() {
 	if c == nil || !first {
 		return
 	}
+	m.keeping.Lock()
+	defer m.keeping.Unlock()
 	_, program := program(&m.cfg, m.environ)
 	e := c.Get(m.key())
 	switch {
@@ -119,6 +122,8 @@ func (m *memory) keep(part bool) {
 	if c == nil {
 		return
 	}
+	m.keeping.Lock()
+	defer m.keeping.Unlock()
 	h, recalled := m.said.hello.Load(), !m.at.now().Seen.IsZero()
 	if h == nil || recalled {
 		return

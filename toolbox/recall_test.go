@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -642,4 +643,52 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 	if toolbox.KeyOf(one) != toolbox.KeyOf(other) {
 		t.Error("the secret of a login decides by what a server is known")
 	}
+}
+
+// What is known last is what is kept, however close together it becomes known.
+func TestKeptTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := catalogueIn(t.TempDir())
+		var version, spun atomic.Int64
+		var say func([]byte)
+		r := &reluctant{Server: &mcptest.Server{}}
+		r.do = func(_ int, m *wire.Message, pass func(), answer func([]byte)) {
+			list := func(kind, entry string) {
+				answer(wire.AppendResult(nil, m.Bytes(m.ID), fmt.Appendf(nil, `{%q:[{"name":"%s%d"%s}]}`, kind, kind, version.Load(), entry)))
+			}
+			switch string(m.Bytes(m.Method)) {
+			case "initialize":
+				say = answer
+				answer(wire.AppendResult(nil, m.Bytes(m.ID), []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"s","version":"1"}}`)))
+			case "tools/list":
+				list("tools", `,"inputSchema":{"type":"object"}`)
+			case "prompts/list":
+				list("prompts", "")
+			default:
+				pass()
+			}
+		}
+		var key string
+		b, _ := within(t, toolbox.Options{Catalogue: kept, Peer: toolbox.Nobody{}}, func(int) (wire.Endpoint, error) { return r, nil },
+			func(cfg *config.Server) { key = toolbox.KeyOf(*cfg) })
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			time.Sleep(time.Minute)
+			version.Add(1)
+			go say([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+			for range i % 50 * 10000 { // which takes about as long as a file is written
+				spun.Add(1)
+			}
+			go say([]byte(`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`))
+			time.Sleep(time.Minute)
+			got := kept.List().Newest(key)
+			for _, kind := range []string{"tools", "prompts"} {
+				if want := fmt.Sprintf("%s%d\"", kind, version.Load()); got == nil || !strings.Contains(string(got.Lists[kind][0]), want) {
+					t.Fatalf("round %d: got %s, want %s in it", i, got.Lists[kind], want)
+				}
+			}
+		}
+	})
 }

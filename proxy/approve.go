@@ -164,8 +164,12 @@ func (as *approvals) question(f *flight, w *approval.Waiting) *ask {
 // askConsent answers a modern client with the question.
 func (as *approvals) askConsent(f *flight, c *call, w *approval.Waiting) {
 	k := &consent{Waiting: w, digest: as.states.digest(c)}
-	number, _ := as.states.add(k)
-	k.expiry = time.AfterFunc(approval.Patience, func() { as.drop(number) })
+	k.expiry = time.AfterFunc(approval.Patience, func() { as.forget(func(other *consent) bool { return other == k }) })
+	number, ended := as.states.add(k) // complete, since it can be found from here on
+	if ended {
+		k.expiry.Stop()
+		as.register.Remove(w.ID)
+	}
 	f.reply(as.consentResult(number, k))
 }
 
@@ -183,14 +187,17 @@ func (as *approvals) drop(number uint64) bool {
 	return ok
 }
 
-// close forgets all questions to a modern client.
-func (as *approvals) close() {
+// forget forgets the questions to a modern client that are chosen.
+func (as *approvals) forget(chosen func(*consent) bool) {
 	for number, what := range as.states.all() {
-		if _, ok := what.(*consent); ok {
+		if k, ok := what.(*consent); ok && chosen(k) {
 			as.drop(number)
 		}
 	}
 }
+
+// close forgets all of them.
+func (as *approvals) close() { as.forget(func(*consent) bool { return true }) }
 
 // consented takes the retry of a modern client. It reports false for a request that is to be asked about, although it
 // has a state: one of its server's.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -322,9 +323,11 @@ func TestLeftOutWhileStopped(t *testing.T) {
 
 // A call that would wait for a person as its session ends waits for nobody, and is not shown as one that does.
 func TestApproveAtTheEnd(t *testing.T) {
-	register := approval.New("")
-	proxy.ApproveAtTheEnd(register)
-	if got := register.List(); len(got) > 0 {
-		t.Errorf("got %v waiting, want nothing", got)
+	for _, era := range []eras.Era{eras.Legacy, eras.Modern} {
+		register := approval.New("")
+		proxy.ApproveAtTheEnd(register, era)
+		if got := register.List(); len(got) > 0 {
+			t.Errorf("%s: got %v waiting, want nothing", era, got)
+		}
 	}
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/incoming"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -69,14 +72,17 @@ func (n *Naming) Meant(box, server, name string) (Named, error) {
 	return Named{to.Server.Toolbox, to.Server.Name, to.Key}, nil
 }
 
-// ApproveAtTheEnd has a call wait for a person that comes as its session has just ended.
-func ApproveAtTheEnd(register *approval.Register) {
+// ApproveAtTheEnd has a call of a client of an era wait for a person that comes as its session has just ended.
+func ApproveAtTheEnd(register *approval.Register, era eras.Era) {
 	log := &forwarding{tallies: new(tallies)}
-	f := &flight{request: request{requests: newRequests(account.New(account.Client, nil), nil), ctx: context.Background()}, by: log}
+	f := &flight{request: request{requests: newRequests(account.New(account.Client, nil), new(wire.Buffers)), ctx: context.Background()}, by: log}
+	f.work, f.out, f.record.mode = f, newLine(func([]byte) {}, nil), calls.Off
 	over := newBackground()
 	over.end()
-	as := &approvals{register: register, profile: newProfile(nil, nil), begin: over.begin}
-	as.approve(f, &call{Request: new(incoming.Request)}, approval.NewCall("box", "server", "tool", nil), nil)
+	as := &approvals{register: register, profile: newProfile(nil, nil), states: newStates(newSealer()), begin: over.begin}
+	as.states.end()
+	terms := terms{Era: era, capabilities: []byte(`{"elicitation":{}}`)}
+	as.approve(f, &call{Request: new(incoming.Request), terms: terms}, approval.NewCall("box", "server", "tool", nil), nil)
 }
 
 // ForgetTogether has a task of workbench's own that is old forgotten by two who look for it at once, and gives how many

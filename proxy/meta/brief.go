@@ -53,9 +53,15 @@ func others(toolboxes []config.Toolbox) string {
 	if len(toolboxes) == 0 {
 		return ""
 	}
-	b := []byte("\n\nMore toolboxes: ")
+	const more = "\n\nMore toolboxes: "
+	return more + named(toolboxes, maxOthers-len(more))
+}
+
+// named gives the names of toolboxes, and how many more there are than have room in so many bytes.
+func named(toolboxes []config.Toolbox, room int) string {
+	var b []byte
 	for i := range toolboxes {
-		if len(b)+len(toolboxes[i].Name) > maxOthers {
+		if len(b)+len(toolboxes[i].Name) > room {
 			return string(fmt.Appendf(b, "… and %d more", len(toolboxes)-i))
 		}
 		b = append(append(b, toolboxes[i].Name...), ", "...)

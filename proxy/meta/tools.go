@@ -32,6 +32,11 @@ type Tool struct {
 	Definition []byte
 }
 
+// maxNamed is how long the names of toolboxes may be in the description of the tool that opens them, in bytes. Some
+// clients show the model no instructions, and of a tool that it has not asked for only the name and the first 160
+// characters of the description.
+const maxNamed = 120
+
 // maxDescription keeps our descriptions below the 2 KB at which some clients cut them.
 const maxDescription = 1900
 
@@ -55,13 +60,17 @@ func fullTools(cfg *config.Config) []Tool {
 			purposes.WriteString(line)
 		}
 	}
+	opens := "Open a toolbox"
+	if len(names) > 0 {
+		opens += " (" + named(cfg.Toolboxes, maxNamed) + ")"
+	}
 	toolboxName := map[string]any{"type": "string", "description": "Name of the toolbox. Available:" + purposes.String(), "enum": names}
 	if len(names) == 0 {
 		toolboxName = map[string]any{"type": "string", "description": "Name of the toolbox. There is none."}
 	}
 	return []Tool{
 		define(OpenTool, "Open toolbox",
-			"Start the servers of a toolbox and see its tools: with parameters, or only names if there are many. Opening an open toolbox again does no harm: it shows the present state, and more of the tools you name in tools. Call the tools by their exposed names if they are offered to you, otherwise through "+UseTool+".",
+			opens+": starts its servers and shows its tools, with parameters, or only names if there are many. Opening an open toolbox again does no harm: it shows the present state, and more of the tools you name in tools. Call the tools by their exposed names if they are offered to you, otherwise through "+UseTool+".",
 			map[string]any{
 				"toolbox_name": toolboxName,
 				"tools": map[string]any{

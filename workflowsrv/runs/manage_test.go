@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -183,6 +184,28 @@ func TestCodeOnce(t *testing.T) {
 	if a, err := e.Next(t.Context(), who, runs.Step{Run: run, Code: code}); err == nil {
 		t.Errorf("got %s, want the code refused that was used", a.Text)
 	}
+}
+
+// A code does not last for as long as the clock was put back.
+func TestCodeAndClock(t *testing.T) {
+	const text = `{"id":"once","name":"Once","description":"d","version":"1.0.0","steps":[{"id":"publish","title":"Publish","prompt":"p","requireConfirmation":true},{"id":"end","title":"End","prompt":"p"}]}`
+	log, who := runs.NewMemory(), runs.Caller{Principal: "alice", Client: "c"}
+	engine := func() *runs.Engine {
+		return runs.NewEngine(runs.Options{Find: finder(t, text), Log: func(context.Context) (runs.Log, error) { return log, nil }})
+	}
+	a, err := engine().Start(t.Context(), who, "once", "", nil)
+	run := at(t, a, err, "person publish").Run
+	code, err := engine().Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test", Code: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) { // at the beginning of the year 2000
+		if a, err := engine().Next(t.Context(), who, runs.Step{Run: run, Code: code}); err == nil || !strings.Contains(err.Error(), "has expired") {
+			t.Errorf("got %s and %v, want the code refused", a.Text, err)
+		}
+	})
+	a, err = engine().Next(t.Context(), who, runs.Step{Run: run, Code: code})
+	at(t, a, err, "step publish")
 }
 
 // Runs are found by words of every script, however their characters are composed.

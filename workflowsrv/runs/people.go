@@ -309,7 +309,7 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	case t.r.wrong[at] >= maxWrong:
 		return &Error{fmt.Sprintf("the code for the step %q is no longer valid: %d wrong ones were tried", e.Step, maxWrong),
 			"ask the person for another one"}
-	case time.Since(coded.At) > codeLife:
+	case time.Since(coded.At).Abs() > codeLife: // also where the clock was put back since
 		return &Error{fmt.Sprintf("the code for the step %q has expired after %v", e.Step, codeLife), "ask the person for another one"}
 	}
 	if subtle.ConstantTimeCompare([]byte(coded.Hash), []byte(hashCode(t.r.ID, at, code))) != 1 {

@@ -65,6 +65,17 @@ func (g *guard) reapAll() {
 	}
 }
 
+// reapAdopted reaps the dead children of this process, self, but for its guard, which run waits for: those of a guard that
+// was killed, and the guard of another program of ours in the same container that was. Nobody else waits for them.
+func reapAdopted(self, guard int) {
+	all, _ := processes() // where none can be listed they stay
+	for _, p := range all {
+		if p.dead && p.ppid == self && p.pid != guard {
+			unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+		}
+	}
+}
+
 // treeOf returns the tree of a dead child, nil if it is an orphan that we adopted or one that begin reaps itself.
 func (g *guard) treeOf(pid int) *tree {
 	g.mu.Lock()

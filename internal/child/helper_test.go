@@ -44,6 +44,8 @@ func helper(mode string, args []string) int {
 		io.Copy(os.Stdout, os.Stdin)
 	case "attempts":
 		attempts(args)
+	case "orphanage":
+		orphanage()
 	case "env":
 		fmt.Print(strings.Join(os.Environ(), "\n"))
 	case "args":

@@ -109,13 +109,16 @@ func newLink(argv []string) (*link, error) {
 }
 
 // wake has the guard go on whenever somebody stops it. SIGCHLD may tell of another child or of another change; SIGCONT
-// does nothing to a guard that runs.
+// does nothing to a guard that runs. The first process of a container is also the parent of those whose own one is gone.
 func (l *link) wake(stopped chan os.Signal) {
 	defer signal.Stop(stopped)
 	for {
 		select {
 		case <-stopped:
 			_ = l.process.Signal(unix.SIGCONT) // it fails if the guard has ended
+			if self := os.Getpid(); self == 1 {
+				reapAdopted(self, l.process.Pid)
+			}
 		case <-l.over:
 			return
 		}

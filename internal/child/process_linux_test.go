@@ -199,3 +199,14 @@ func TestOutputsHeldByAStranger(t *testing.T) {
 		}
 	})
 }
+
+// The first process of a container reaps what it has got because its parent was killed.
+func TestAdopted(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(self, "helper", "orphanage").Output(); err != nil || string(out) != "0" {
+		t.Errorf("got %q and %v, want 0 dead children left", out, err)
+	}
+}

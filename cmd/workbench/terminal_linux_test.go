@@ -130,7 +130,17 @@ func TestWatchOnADumbTerminal(t *testing.T) {
 	dir := t.TempDir()
 	for term, drawn := range map[string]bool{"dumb": false, "xterm": true} {
 		s := newScreen(t, 80)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		limit := 3 * time.Second
+		if drawn {
+			limit = 2 * time.Minute
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		go func() {
+			for ctx.Err() == nil && !strings.Contains(s.shown.String(), "\x1b") {
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+		}()
 		run(ctx, []string{"status", "--watch"}, cli.Streams{In: strings.NewReader(""), Out: s.slave, Err: s.slave}, []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "TERM=" + term})
 		cancel()
 		if got := s.text(); strings.Contains(got, "\x1b") != drawn {

@@ -85,7 +85,7 @@ func TestLocksOutliveCallers(t *testing.T) {
 // A turn whose lock has gone with its connection is told so, also where there is another connection already.
 func TestLockOfABrokenConnection(t *testing.T) {
 	dsn := server.Database(t)
-	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 3 * time.Second}))
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 15 * time.Second}))
 	c, other := begin(t, s).Conversation, elsewhere(t, s)
 	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k"})
 	if err != nil {

@@ -80,7 +80,8 @@ const pictured = `[{"type":"text","text":"A picture."},{"type":"image","data":"a
 // ours, and whose search for "picture" finds one.
 type gate struct {
 	command.Caller
-	came chan struct{}
+	came   chan struct{}
+	linger chan struct{} // has a search that is cancelled say so, and wait; nil has it end
 
 	mu      sync.Mutex // guards what follows
 	open    chan struct{}
@@ -106,6 +107,10 @@ func (g *gate) CallTool(ctx context.Context, toolbox, server, tool string, argum
 		select {
 		case <-open:
 		case <-ctx.Done():
+			if g.linger != nil {
+				g.linger <- struct{}{}
+				<-g.linger
+			}
 			return nil, context.Cause(ctx)
 		}
 	}

@@ -1,6 +1,7 @@
 package commandsrv
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -15,31 +16,57 @@ type latest struct {
 	swept  time.Time
 }
 
-// join gives the turn that the same request has begun, or begins one.
-func (l *latest) join(at session, r request, begin func(digest string) *turn) (*turn, *Fault) {
+// join gives the turn that the same request has begun, or begins one; the caller waits for it until leave. What comes
+// while a turn ends that was stopped comes after that, for as long as ctx lasts.
+func (l *latest) join(ctx context.Context, at session, r request, begin func(digest string) *turn) (*turn, *Fault) {
+	for {
+		t, ending, f := l.tryJoin(at, r, begin)
+		if ending == nil {
+			return t, f
+		}
+		select {
+		case <-ending.done:
+		case <-ctx.Done():
+			return nil, faultOf(&store.BusyError{Key: ending.name()}).about(at)
+		}
+	}
+}
+
+// tryJoin is join that gives a turn to wait for before, if there is one.
+func (l *latest) tryJoin(at session, r request, begin func(digest string) *turn) (t, ending *turn, f *Fault) {
 	digest := r.digest(at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweepLocked()
-	if last := l.turns[at.place]; last != nil {
-		if last.owes(digest) {
-			return last, nil
-		}
-		if !last.over() && r.aborts() {
-			last.stop(errStopped)
-			return last, nil
-		}
-		if !last.over() {
-			f := faultOf(&store.BusyError{Key: last.name()})
-			return nil, f.about(at)
-		}
+	last := l.turns[at.place]
+	switch {
+	case last != nil && last.owes(digest):
+		t = last
+	case last != nil && !last.over() && r.aborts():
+		last.stop(errStopped)
+		t = last
+	case last != nil && !last.over() && last.stopped():
+		return nil, last, nil
+	case last != nil && !last.over():
+		return nil, nil, faultOf(&store.BusyError{Key: last.name()}).about(at)
+	case l.closed:
+		return nil, nil, faultOf(errClosed).about(at)
+	default:
+		t = begin(digest)
+		l.turns[at.place] = t
 	}
-	if l.closed {
-		return nil, faultOf(errClosed).about(at)
+	t.waits++
+	return t, nil, nil
+}
+
+// leave counts a caller out that waited for a turn. The turn is stopped if the caller has cancelled it and nobody else
+// waits.
+func (l *latest) leave(t *turn, cancelled bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.waits--; cancelled && t.waits == 0 {
+		t.stop(errStopped)
 	}
-	t := begin(digest)
-	l.turns[at.place] = t
-	return t, nil
 }
 
 // busy is the fault of what cannot be done while a turn is under way.

@@ -38,9 +38,9 @@ func (r *runner) Close() error {
 	return nil
 }
 
-// begin begins a turn, or joins the one that the same request has begun.
-func (r *runner) begin(c *caller, at session, asked request) (*turn, *Fault) {
-	return r.latest.join(at, asked, func(digest string) *turn {
+// begin begins a turn, or joins the one that the same request has begun. The caller is to await it.
+func (r *runner) begin(ctx context.Context, c *caller, at session, asked request) (*turn, *Fault) {
+	return r.latest.join(ctx, at, asked, func(digest string) *turn {
 		t := &turn{key: store.NewID(), digest: digest, at: at, request: asked, ask: c.ask, agent: r.agents.of(c), served: r.now.Load(),
 			started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
 		t.ctx, t.stop = context.WithCancelCause(r.life)
@@ -54,7 +54,7 @@ func (r *runner) carryOut(ctx context.Context, c *caller, at session, asked requ
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errWait)
 	defer cancel()
 	c.ask, c.sample = c.ask.within(ctx), c.sample.within(ctx)
-	t, f := r.begin(c, at, asked)
+	t, f := r.begin(ctx, c, at, asked)
 	if f != nil {
 		return nil, f
 	}
@@ -65,15 +65,11 @@ var errWait = errors.New("the time to wait is over")
 
 // await waits for the result of a turn, handing on its events.
 func (r *runner) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
-	t.wait(1)
 	over := t.watch(ctx, c.tell)
-	others := t.wait(-1)
+	cause := context.Cause(ctx)
+	r.latest.leave(t, !over && errors.Is(cause, mcpserve.ErrCancelled))
 	if over {
 		return r.deliver(ctx, c, t)
-	}
-	cause := context.Cause(ctx)
-	if errors.Is(cause, mcpserve.ErrCancelled) && others == 0 {
-		t.stop(errStopped) // nobody else waits
 	}
 	if cause == errWait {
 		<-t.started // so that GET turns/KEY finds it

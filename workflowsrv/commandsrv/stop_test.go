@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
@@ -74,6 +75,37 @@ func TestStop(t *testing.T) {
 				t.Errorf("got %v, want a turn of its own", got)
 			}
 		})
+	}
+}
+
+// The same request that comes while its turn is being stopped is another turn, after that one.
+func TestAgainWhileStopped(t *testing.T) {
+	b := newBed(t, nil)
+	b.gate.linger = make(chan struct{})
+	id := b.begin(t, "alice")
+	const search = `"command":"search_books <words>slow</words>"`
+	key, then := b.held(t, id, "/execute_command", search)
+	var stopping sync.WaitGroup
+	stopping.Go(func() { b.send(t.Context(), t, "alice", "DELETE", "/turns/"+key, "") })
+	<-b.gate.linger
+	again := make(chan map[string]any, 1)
+	go func() {
+		_, result := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, id, search))
+		again <- result
+	}()
+	select {
+	case got := <-again:
+		t.Errorf("got %v before the turn has ended", got)
+	case <-time.After(200 * time.Millisecond):
+	}
+	b.gate.linger <- struct{}{}
+	stopping.Wait()
+	if got := then(); got["status"] != "cancelled" {
+		t.Errorf("got %v, want that it was stopped", got)
+	}
+	go b.gate.release()
+	if got := <-again; got["status"] != "completed" || got["turn_key"] == key {
+		t.Errorf("got %v, want a turn of its own", got)
 	}
 }
 

@@ -61,6 +61,8 @@ type turn struct {
 	agent   Agent   // that serves it, nil where there is none
 	served  *served // what it began with, and ends with
 
+	waits int // callers that wait for it; guarded by the lock of latest
+
 	ctx  context.Context // of its work, which outlives the calls that wait for it
 	stop context.CancelCauseFunc
 
@@ -76,7 +78,6 @@ type turn struct {
 	said   int           // what the text among them counts
 	more   chan struct{} // closed and replaced when there are more events
 	heard  bool          // a caller got the result
-	waits  int           // callers that wait for it
 }
 
 // engine runs the commands of the turn, for whose session it is.
@@ -99,11 +100,11 @@ func (t *turn) over() bool {
 }
 
 // owes reports whether the turn is what a caller with the same request is to get: it is under way, or nobody was there
-// to hear its result.
+// to hear its result. One that was stopped is nobody's but theirs who waited for it.
 func (t *turn) owes(digest string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.digest == digest && !t.heard && !(t.over() && t.stopped())
+	return t.digest == digest && !t.heard && !t.stopped()
 }
 
 // watch hands on the events of a turn from its beginning to its end, and reports whether it is over; tell may be nil.
@@ -132,14 +133,6 @@ func (t *turn) watch(ctx context.Context, tell func(event)) bool {
 			}
 		}
 	}
-}
-
-// wait counts the callers that wait for the turn.
-func (t *turn) wait(more int) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.waits += more
-	return t.waits
 }
 
 // errStopped is why a turn ends that its user has stopped.

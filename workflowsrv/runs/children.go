@@ -96,7 +96,7 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 		}
 		fresh := &Run{ID: c.Run, Workflow: entry.ID, Digest: t.e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
 		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,
-			From: t.r.ID, Depth: t.r.Events[0].Depth + 1, Repository: t.r.Repository, Branch: t.r.Branch}
+			From: t.r.ID, Depth: t.r.Events[0].Depth + 1, Repository: t.r.Repository, Branch: t.r.Branch, Conditions: t.r.compares}
 		fresh.add(started)
 		s := t.e.standing(fresh, entry.Workflow)
 		_ = s.locate(ctx) // What keeps it from going on is told there.

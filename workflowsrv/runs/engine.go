@@ -243,6 +243,29 @@ func (e *Engine) moved(principal, run string, begun bool) {
 	}
 }
 
+// The words by which events say how the conditions of a run compare.
+const (
+	strict  = "strict"
+	lenient = "lenient"
+)
+
+// compares is the word for how conditions compare in runs that begin here.
+func (e *Engine) compares() string {
+	if e.opts.Criteria.Mode == criteria.Lenient {
+		return lenient
+	}
+	return strict
+}
+
+// standing is where a run stands. Its conditions compare as they did where it began: every process that reads it, with
+// whatever configuration, is to find it at the same step.
 func (e *Engine) standing(r *Run, w *definition.Workflow) standing {
-	return standing{r: r, w: w, mode: e.opts.Criteria.Mode, dir: e.opts.Dir}
+	opts := e.opts.Criteria
+	switch r.compares {
+	case strict:
+		opts.Mode = criteria.Strict
+	case lenient:
+		opts.Mode = criteria.Lenient
+	}
+	return standing{r: r, w: w, criteria: opts, dir: e.opts.Dir}
 }

@@ -57,6 +57,7 @@ type Event struct {
 	Goal       string          `json:"goal,omitempty"`
 	Repository string          `json:"repository,omitempty"`
 	Branch     string          `json:"branch,omitempty"`
+	Conditions string          `json:"conditions,omitempty"` // how those of the run compare: strict or lenient
 
 	Context   json.RawMessage   `json:"context,omitempty"` // the variables that changed
 	Output    string            `json:"output,omitempty"`

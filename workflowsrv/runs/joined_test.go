@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -127,6 +128,43 @@ func TestLateHook(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A run is at the same step for every process that reads it: its conditions compare as they did where it began, also in
+// the runs that it begins.
+func TestComparesAsItBegan(t *testing.T) {
+	const text = `{"id":"compares","name":"n","description":"d","version":"1.0.0","steps":[
+{"id":"build","type":"wait","title":"Build","webhook":true,"runCondition":{"var":"size","equals":"large"}},
+{"id":"tell","title":"Tell","prompt":"p","validationCriteria":[{"type":"contains","value":"ok","message":"ok","condition":{"var":"size","equals":"large"}}]},
+{"id":"both","type":"parallel","title":"Both","parallelDelegations":[{"workflowId":"compares","contextMapping":{"size":"size"}}],"synthesis":{"prompt":"p"}}]}`
+	log := runs.NewMemory()
+	engine := func(mode criteria.Mode) *runs.Engine {
+		return runs.NewEngine(runs.Options{Find: finder(t, text), Gateway: "https://hooks.example", Criteria: criteria.Options{Mode: mode},
+			Log: func(context.Context) (runs.Log, error) { return log, nil }}.Patient(time.Nanosecond))
+	}
+	who := runs.Caller{Principal: "alice"}
+	for began, other := range map[criteria.Mode]criteria.Mode{criteria.Lenient: criteria.Strict, criteria.Strict: criteria.Lenient} {
+		e, gateway := engine(began), engine(other)
+		a, err := e.Start(t.Context(), who, "compares", "", json.RawMessage(`{"size":"Large"}`))
+		run := ""
+		if began == criteria.Strict {
+			run = at(t, a, err, "step tell").Run
+			a, err = gateway.Next(t.Context(), who, runs.Step{Run: run})
+			at(t, a, err, "step tell")
+			a, err = gateway.Next(t.Context(), who, runs.Step{Run: run, ID: "tell", Output: "no"})
+		} else {
+			run = at(t, a, err, "waiting build").Run
+			if taken, err := gateway.Hook(t.Context(), hookOf(t, a.Text), []byte("{}")); !taken || err != nil {
+				t.Errorf("got %v and %v, want the request taken by a process that compares otherwise", taken, err)
+			}
+			a, err = gateway.Next(t.Context(), who, runs.Step{Run: run, ID: "tell", Output: "no"})
+			at(t, a, err, "blocked tell")
+			a, err = gateway.Next(t.Context(), who, runs.Step{Run: run, ID: "tell", Output: "ok"})
+		}
+		child := at(t, a, err, "runs both").Runs[0].Run
+		a, err = e.Next(t.Context(), who, runs.Step{Run: child})
+		at(t, a, err, map[criteria.Mode]string{criteria.Strict: "step tell", criteria.Lenient: "waiting build"}[began])
 	}
 }
 

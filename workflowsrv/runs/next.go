@@ -213,7 +213,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 	done := t.at(Done)
 	done.By, done.Output, done.Notes, done.Artifacts, done.Context, done.State =
 		t.who.agent(), s.Output, s.Notes, slices.Clone(s.Artifacts), changed, t.next.State
-	r := judge(ctx, t.w, here, done.Loop, submission{s.Output, s.Notes, s.Artifacts}, variables, t.e.opts.Criteria)
+	r := judge(ctx, t.w, here, done.Loop, submission{s.Output, s.Notes, s.Artifacts}, variables, t.criteria)
 	if len(r.reasons) > 0 {
 		blocked := t.at(Blocked)
 		blocked.By, blocked.Reasons = t.who.agent(), r.reasons

@@ -64,6 +64,7 @@ type Run struct {
 
 // A place is where the line of events leads that a run is on.
 type place struct {
+	compares  string         // how conditions do, as events have it; "" for a run of an older workbench
 	completed []string       // ids of steps at the top
 	state     string         // the place in the loops
 	context   map[string]any // never changed, only replaced
@@ -171,6 +172,7 @@ func (p *place) apply(e Event) {
 	}
 	switch e.Kind {
 	case Started, Noted:
+		p.compares = cmp.Or(p.compares, e.Conditions)
 		p.learn(e.Context)
 		delete(p.failures, at)
 	case Done:

@@ -21,11 +21,11 @@ import (
 
 // A standing is where a run stands: at which step of its workflow, with which variables.
 type standing struct {
-	r    *Run
-	w    *definition.Workflow
-	next stepping.Answer // where r is
-	mode criteria.Mode
-	dir  string // where relative paths begin
+	r        *Run
+	w        *definition.Workflow
+	next     stepping.Answer // where r is
+	criteria criteria.Options
+	dir      string // where relative paths begin
 	// args are those of the tool that the step where the run is calls; with lack, they are as the file has them.
 	args json.RawMessage
 	file string // the one that the step where the run is waits for
@@ -106,7 +106,7 @@ func (s *standing) locate(ctx context.Context) error {
 	}
 	// The definition may be another one than that by which they were done.
 	completed := slices.DeleteFunc(slices.Clone(s.r.completed), func(id string) bool { return s.w.Step(id) == nil })
-	request := stepping.Request{Completed: completed, State: s.r.state, Context: s.r.context, Mode: s.mode, Kept: true}
+	request := stepping.Request{Completed: completed, State: s.r.state, Context: s.r.context, Mode: s.criteria.Mode, Kept: true}
 	for {
 		a, err := stepping.Next(ctx, s.w, request)
 		if err != nil {
@@ -145,7 +145,7 @@ func (s *standing) stopped(pass *stepping.LoopPass) bool {
 
 // scope is what the texts and conditions of the step where the run is see.
 func (s *standing) scope(ctx context.Context) *criteria.Scope {
-	return criteria.NewScope(ctx, s.variables(), s.mode)
+	return criteria.NewScope(ctx, s.variables(), s.criteria.Mode)
 }
 
 // variables are those of the run and of the pass of its loop.

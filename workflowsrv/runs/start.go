@@ -33,7 +33,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 	} else if log == e.memory {
 		t.warn("this run is kept in memory and is gone when workbench ends")
 	}
-	started := Event{Kind: Started, By: who.agent(), Workflow: entry.ID, Digest: t.r.Digest, Goal: strings.TrimSpace(goal), Context: variables}
+	started := Event{Kind: Started, By: who.agent(), Workflow: entry.ID, Digest: t.r.Digest, Goal: strings.TrimSpace(goal), Context: variables, Conditions: e.compares()}
 	if e.opts.Where != nil {
 		started.Repository, started.Branch = e.opts.Where()
 	}

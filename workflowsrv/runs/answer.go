@@ -60,7 +60,7 @@ func (t *turn) answer(ctx context.Context, state, text string, blocked ...Reason
 	d := data{
 		Run: t.r.ID, Workflow: t.r.Workflow, State: state, IsComplete: t.r.Status == StatusFinished,
 		Missing: t.next.Missing, Blocked: blocked, Warnings: append(t.warnings, t.next.Warnings...), Done: t.r.Done, Event: len(t.r.Events),
-		Runs: t.children, Expires: t.e.expires(t.r.Status, t.r.Updated),
+		Runs: t.children, Expires: t.e.expires(t.r),
 	}
 	if s := t.next.Step; s != nil && !t.r.Status.Over() {
 		d.Step, d.ModelHint = &stepData{s.ID, s.Title}, t.next.ModelHint

@@ -136,7 +136,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 	}
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
-		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + rules(t.w, a.Text) + a.Text
+		a.Text = t.recap(t.e.expires(t.r)) + "\n\n" + rules(t.w, a.Text) + a.Text
 	}
 	return a, err
 }
@@ -235,11 +235,8 @@ func foundRun(r store.OwnedRun, expire time.Duration) Found {
 	if r.Damaged || json.Unmarshal(r.Run.Head, &f.Head) != nil {
 		f.Head = Head{Status: StatusDamaged}
 	}
-	if expire <= 0 || f.Head.Status.Over() {
-		return f
-	}
-	at := f.Updated.Add(expire).UTC()
-	if f.Expires = &at; !time.Now().Before(at) && !time.Now().Before(f.Held) {
+	f.Expires = f.Head.expires(f.Updated, expire)
+	if at := f.Expires; at != nil && !time.Now().Before(*at) && !time.Now().Before(f.Held) {
 		f.Head.Status = StatusExpired
 	}
 	return f

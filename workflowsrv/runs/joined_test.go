@@ -340,6 +340,34 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
+// A run does not expire while one of its steps waits for as long as the file says, and is listed so.
+func TestExpiryWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strings.Replace(hooked, `"timeoutSeconds":3600`, `"timeoutSeconds":864000`, 1) // ten days
+		e := runs.NewEngine(runs.Options{Find: finder(t, text), Expire: func() time.Duration { return 48 * time.Hour }, Gateway: "https://hooks.example"})
+		who := runs.Caller{Principal: "alice"}
+		began := time.Now()
+		expires := func(want time.Duration) {
+			t.Helper()
+			list, err := e.List(t.Context(), "alice", 1)
+			if err != nil || list[0].Head.Status.Over() || list[0].Expires == nil || list[0].Expires.Sub(began).Round(time.Hour) != want {
+				t.Errorf("got %+v and %v, want it to expire after %v", list, err, want)
+			}
+		}
+		a, err := e.Start(t.Context(), who, "hooked", "", nil)
+		run := at(t, a, err, "waiting build").Run
+		expires(12 * 24 * time.Hour)
+		time.Sleep(9 * 24 * time.Hour)
+		if taken, err := e.Hook(t.Context(), hookOf(t, a.Text), []byte(`{"state":"green"}`)); !taken || err != nil {
+			t.Fatalf("got %v and %v, want the request taken", taken, err)
+		}
+		expires(11 * 24 * time.Hour)
+		time.Sleep(49 * time.Hour)
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+		at(t, a, err, "expired")
+	})
+}
+
 // A run of a workflow that calls routines goes by both files as they were.
 func TestPinnedRoutine(t *testing.T) {
 	const routine = `{"id":"routine-look","name":"Look","description":"d","version":"1.0.0","steps":[{"id":"see","title":"See","prompt":"See the {thing}."},{"id":"note","title":"Note","prompt":"Note it."}]}`

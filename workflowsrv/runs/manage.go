@@ -145,7 +145,7 @@ func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
 	}
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
-		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + a.Text
+		a.Text = t.recap(t.e.expires(t.r)) + "\n\n" + a.Text
 	}
 	return a, err
 }

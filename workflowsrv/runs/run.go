@@ -42,7 +42,9 @@ type Head struct {
 	Branch     string `json:"branch,omitempty"`
 	Client     string `json:"client,omitempty"` // where it was started
 	Step       string `json:"step,omitempty"`   // the one it is at
-	Done       int    `json:"done"`             // how many steps were done
+	// Rests is until when that step waits, if it waits for so long.
+	Rests *time.Time `json:"rests,omitempty"`
+	Done  int        `json:"done"` // how many steps were done
 	// Words are the last notes and outputs, for finding the run.
 	Words string `json:"words,omitempty"`
 	Bytes int    `json:"bytes"` // of its events

@@ -116,6 +116,10 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, which is the limit", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
 	}
 	t.attend(ctx, hold > 0)
+	t.r.Rests = nil
+	if t.next.Step != nil {
+		t.r.Rests = t.r.until[t.gate()].Until
+	}
 	var err error
 	if change.Head, err = wire.Encode(t.r.Head); err != nil {
 		return err
@@ -169,7 +173,7 @@ func (t *turn) done() {
 // expire ends the run if nothing has happened in it for too long. It is kept with all its events, and can be taken up
 // again.
 func (t *turn) expire(ctx context.Context) error {
-	at := t.e.expires(t.r.Status, t.r.Updated)
+	at := t.e.expires(t.r)
 	if at == nil || time.Now().Before(*at) || time.Now().Before(t.r.Held) {
 		return nil
 	}

@@ -155,11 +155,11 @@ func KindOf(value any) string {
 	return "object"
 }
 
-// Int reads a JSON value that is an integer, however it is written. ok is false for what is none, and beyond 2^53, where
+// Int reads a JSON value that is an integer, however it is written. ok is false for what is none, and from 2^53 on, where
 // not all readers of JSON agree what a number is.
 func Int(raw []byte) (n int, ok bool) {
 	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || math.Abs(f) > 1<<53 || !isInteger(string(raw)) {
+	if err != nil || math.Abs(f) >= 1<<53 || !isInteger(string(raw)) {
 		return 0, false
 	}
 	return int(f), true

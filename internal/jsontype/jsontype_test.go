@@ -74,7 +74,7 @@ func TestValue(t *testing.T) {
 // A number without a fraction is an integer, as JSON Schema has it, whoever wrote it and however.
 func TestIntegers(t *testing.T) {
 	for text, want := range map[string]int{"0": 0, "-0": 0, "7": 7, "7.0": 7, "7.000": 7, "7e0": 7, "70e-1": 7, "0.7E+1": 7, "7E2": 700,
-		"-12.50e1": -125, "0.0e9999999999999999999": 0, "0e-5": 0, "9007199254740992": 1 << 53, "100e-2": 1} {
+		"-12.50e1": -125, "0.0e9999999999999999999": 0, "0e-5": 0, "9007199254740991": 1<<53 - 1, "-9007199254740991": 1 - 1<<53, "100e-2": 1} {
 		if got := jsontype.Kind([]byte(text)); got != "integer" {
 			t.Errorf("%s: got the kind %s, want integer", text, got)
 		}
@@ -93,7 +93,7 @@ func TestIntegers(t *testing.T) {
 			t.Errorf("%s: got %d, want no integer", text, got)
 		}
 	}
-	for _, text := range []string{"1e400", "12345678901234567890", "1e9999999999999999999"} {
+	for _, text := range []string{"1e400", "9007199254740993", "-9007199254740993", "9007199254740992", "12345678901234567890", "1e9999999999999999999"} {
 		if got := jsontype.Kind([]byte(text)); got != "integer" {
 			t.Errorf("%s: got the kind %s, want integer", text, got)
 		}

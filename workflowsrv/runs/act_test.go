@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -112,6 +114,57 @@ func TestActs(t *testing.T) {
 	if !strings.Contains(a.Text, "Tell 4 and blue.") {
 		t.Errorf("got %s, want the results in the prompt", a.Text)
 	}
+}
+
+// An answer is the choice that is written like it, before one that differs in letters or spaces.
+func TestChoices(t *testing.T) {
+	const text = `{"id":"asks","name":"n","description":"d","version":"1.0.0","steps":[{"id":"which","type":"ask","title":"t","prompt":"p","answers":["us","US"," it "],"result":"r"},{"id":"tell","title":"t","prompt":"[{{r}}]"}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	for answer, want := range map[string]string{"us": "[us]", "US": "[US]", "Us": "[us]", "it": "[ it ]", " it ": "[ it ]", "IT": "[ it ]"} {
+		a, err := e.Start(t.Context(), runs.Caller{Principal: "alice"}, "asks", "", nil)
+		run := at(t, a, err, "person which").Run
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		a, err = e.Next(t.Context(), runs.Caller{Principal: "alice"}, runs.Step{Run: run})
+		if at(t, a, err, "step tell"); !strings.Contains(a.Text, want) {
+			t.Errorf("%q: got %s, want %s", answer, a.Text, want)
+		}
+	}
+}
+
+// A result that cannot be read is that of a call that failed.
+func TestUnreadableResult(t *testing.T) {
+	for _, result := range []string{`{"content":"oops","isError":true}`, `{"content":[{"type":"text","text":1}]}`, `3`} {
+		d := &desk{results: []string{result}}
+		e := runs.NewEngine(runs.Options{Find: finder(t, strings.Replace(acting, `"retries":1`, `"retries":0`, 1)), Tools: d})
+		a, err := e.Start(t.Context(), runs.Caller{Principal: "alice"}, "acting", "", json.RawMessage(`{"n":3}`))
+		if at(t, a, err, "failed count"); !strings.Contains(a.Text, "its result cannot be read") {
+			t.Errorf("%s: got %s, want that it cannot be read", result, a.Text)
+		}
+	}
+}
+
+// A run that has come to its limit can be given up, as the error says.
+func TestFullRun(t *testing.T) {
+	log := runs.NewMemory()
+	e := runs.NewEngine(runs.Options{Find: finder(t, part), Log: func(context.Context) (runs.Log, error) { return log, nil }})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "part", "", nil)
+	run := at(t, a, err, "step work").Run
+	kept, events, err := log.Run(t.Context(), "alice", run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := slices.Repeat([]json.RawMessage{json.RawMessage(`{"kind":"noted"}`)}, 20_000-len(events))
+	if err := log.ChangeRun(t.Context(), "alice", run, store.RunChange{After: len(events), Head: kept.Head, Events: more}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := e.Manage(t.Context(), who, runs.Order{Run: run, Action: "checkpoint"}); err == nil || !strings.Contains(err.Error(), "abandon it") {
+		t.Errorf("got %s and %v, want that the run is full", a.Text, err)
+	}
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "abandon"})
+	at(t, a, err, "abandoned")
 }
 
 // A call whose server has gone is not made again by itself unless the tool only reads; a person says what was done.

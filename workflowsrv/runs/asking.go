@@ -87,9 +87,11 @@ func (s *standing) fits(why asking, answer string) (string, error) {
 	if len(list) == 0 && answer != "" {
 		return answer, nil
 	}
-	for _, choice := range list {
-		if strings.EqualFold(choice, answer) {
-			return choice, nil
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, choice := range list {
+			if same(strings.TrimSpace(choice), answer) {
+				return choice, nil
+			}
 		}
 	}
 	if len(list) == 0 {

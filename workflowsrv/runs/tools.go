@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -97,8 +99,11 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 		Structured json.RawMessage `json:"structuredContent"`
 		IsError    bool            `json:"isError"`
 	}
-	if len(raw) == 0 || json.Unmarshal(raw, &r) != nil {
-		return json.RawMessage("null"), ""
+	if len(raw) == 0 {
+		return json.RawMessage("null"), "" // The call failed.
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, "its result cannot be read: " + foreign.NewError(err).Error()
 	}
 	text := ""
 	for _, c := range r.Content {
@@ -116,7 +121,7 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 		return r.Structured, ""
 	}
 	if len(text) > maxResult {
-		text = text[:maxResult] + "… (cut: the result was larger)"
+		text = strings.ToValidUTF8(text[:maxResult], "") + "… (cut: the result was larger)"
 	}
 	encoded, err := wire.Encode(text)
 	if err != nil {

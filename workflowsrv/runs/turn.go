@@ -112,7 +112,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 		t.r.Bytes += len(text)
 		change.Events = append(change.Events, text)
 	}
-	if t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents {
+	if (t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents) && !t.r.Status.Over() {
 		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, which is the limit", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
 	}
 	t.attend(ctx, hold > 0)

@@ -131,3 +131,21 @@ func TestChangedItems(t *testing.T) {
 		}
 	}
 }
+
+// TestFilledInOnce gives variables values with braces, which stay as they are wherever the values stand in a prompt.
+func TestFilledInOnce(t *testing.T) {
+	w := parse(t, "w.yaml", []byte(head+`- id: both
+  type: parallel
+  title: Both of {{what}}
+  parallelDelegations: [{workflowId: part, goal: "do {{what}}", args: {side: "<{{what}}>"}, contextMapping: {what: what}}]
+  synthesis: {prompt: "join {{what}}"}
+- {id: plain, title: t, prompt: "plain {{what}}"}
+`))
+	variables := map[string]any{"what": "{{secret}}", "secret": "hidden"}
+	for _, done := range [][]string{nil, {"both"}} {
+		a, err := stepping.Next(t.Context(), w, stepping.Request{Completed: done, Context: variables})
+		if err != nil || !strings.Contains(a.Prompt, "{{secret}}") || strings.Contains(a.Prompt, "hidden") || strings.Contains(a.Prompt, "{{what}}") {
+			t.Errorf("got %s and %v, want the values as they are", a.Prompt, err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func (k *walker) prompt(c *choice) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b.WriteString(Fill(text, c.scope))
+	b.WriteString(text)
 	for _, f := range s.Fragments {
 		applies, err := k.holds(s, f.When, c.scope)
 		if err != nil {
@@ -50,13 +50,13 @@ func (k *walker) prompt(c *choice) (string, error) {
 	return b.String(), nil
 }
 
-// body gives the prompt proper, whichever way the step has it.
+// body gives the prompt proper, whichever way the step has it, filled in once: the value of a variable may have braces.
 func body(s *definition.Step, k *walker, c *choice) (string, error) {
 	switch {
 	case s.Prompt != "":
-		return s.Prompt, nil
+		return Fill(s.Prompt, c.scope), nil
 	case s.Blocks != nil:
-		return blocks(s.Blocks), nil
+		return Fill(blocks(s.Blocks), c.scope), nil
 	}
 	return k.parallel(c)
 }
@@ -65,7 +65,7 @@ func body(s *definition.Step, k *walker, c *choice) (string, error) {
 func (k *walker) parallel(c *choice) (string, error) {
 	var b strings.Builder
 	s := c.step
-	b.WriteString(s.Title)
+	b.WriteString(Fill(s.Title, c.scope))
 	found := 0
 	for _, d := range s.Delegations {
 		applies, err := k.holds(s, d.When, c.scope)
@@ -80,7 +80,7 @@ func (k *walker) parallel(c *choice) (string, error) {
 		}
 		b.WriteString("\n- " + d.WorkflowID)
 		if d.Goal != "" {
-			b.WriteString(": " + d.Goal)
+			b.WriteString(": " + Fill(d.Goal, c.scope))
 		}
 		if variables, _ := handed(d, c.scope, maxValue, maxFilled); len(variables) > 0 {
 			b.WriteString("\n  context: " + asText(variables))
@@ -96,7 +96,7 @@ func (k *walker) parallel(c *choice) (string, error) {
 		b.WriteString("\n\nNone of the workflows of this step applies.")
 	}
 	if s.Synthesis != "" {
-		b.WriteString("\n\nThen: " + s.Synthesis)
+		b.WriteString("\n\nThen: " + Fill(s.Synthesis, c.scope))
 	}
 	return b.String(), nil
 }

@@ -17,6 +17,9 @@ const (
 	// workflow that names itself would go on for ever.
 	maxChildren = 32
 	maxDepth    = 8
+	// maxResults is how much is told of the results of the runs of one step, and least how much of each anyway.
+	maxResults = 16 << 10
+	least      = 1 << 10
 )
 
 // join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the
@@ -60,8 +63,8 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 		}
 		if r.Status.Over() {
 			fmt.Fprintf(&results, "\n- %s, %s%s: %s", c.Run, c.Workflow, goal, r.Status)
-			if text := brief(r.last); text != "" {
-				results.WriteString(". " + text)
+			if text := r.result(max(maxResults/len(began.Children), least)); text != "" {
+				results.WriteString(".\n" + text)
 			}
 		} else {
 			d.Step = r.Step
@@ -77,7 +80,7 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	if open == 0 {
 		t.joined = "The results of the runs of this step:" + results.String()
 		if s := t.next.Step.Synthesis; s != "" {
-			t.joined += "\n\n" + s
+			t.joined += "\n\n" + stepping.Fill(s, t.scope(ctx))
 		}
 		return nil, nil
 	}

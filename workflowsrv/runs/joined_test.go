@@ -340,6 +340,34 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
+// The step that joins runs has what each has brought, notes and output or else variables, and says where the rest is.
+func TestResultsOfRuns(t *testing.T) {
+	const text = `{"id":"joins","name":"n","description":"d","version":"1.0.0","steps":[{"id":"both","type":"parallel","title":"Both","parallelDelegations":[{"workflowId":"part"},{"workflowId":"part","goal":"g"},{"workflowId":"looks"}],"synthesis":{"prompt":"Put {{what}} together."}}]}`
+	const looks = `{"id":"looks","name":"n","description":"d","version":"1.0.0","steps":[{"id":"look","type":"tool","title":"t","tool":"box/server/look","result":"seen"}]}`
+	d := &desk{results: []string{`{"content":[],"structuredContent":{"count":12345678901234567890}}`}}
+	e := runs.NewEngine(runs.Options{Find: finder(t, text, part, looks), Tools: d})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "joins", "", json.RawMessage(`{"what":"all {{of}} it"}`))
+	joins := at(t, a, err, "runs both")
+	report := "# Report\n\n" + strings.Repeat("é", 2000) + " {{what}}"
+	for i, output := range []string{report, strings.Repeat("long ", 2000)} {
+		a, err = e.Next(t.Context(), who, runs.Step{Run: joins.Runs[i].Run, ID: "work", Notes: "as was asked", Output: output})
+		at(t, a, err, "finished")
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: joins.Runs[2].Run})
+	at(t, a, err, "finished")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: joins.Run})
+	at(t, a, err, "step both")
+	for _, want := range []string{"as was asked\n" + report, "… (all of it is in the resource workbench://runs/" + joins.Runs[1].Run + ")", `{"seen":{"count":12345678901234567890}}`, "Put all {{of}} it together."} {
+		if !strings.Contains(a.Text, want) {
+			t.Errorf("got %s, want %s in it", a.Text, want)
+		}
+	}
+	if len(a.Text) > 32<<10 {
+		t.Errorf("got %d bytes, want a bounded text", len(a.Text))
+	}
+}
+
 // A run does not expire while one of its steps waits for as long as the file says, and is listed so.
 func TestExpiryWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -134,6 +134,25 @@ func brief(e Event) string {
 	return cut.After(strings.Join(strings.Fields(text), " "), 300)
 }
 
+// result is what the last step of the run has brought, cut to so many characters: what its agent said of it and put out,
+// or what workbench set by it.
+func (r *Run) result(most int) string {
+	var parts []string
+	for _, text := range []string{r.last.Notes, r.last.Output} {
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if parts == nil {
+		parts = []string{string(r.last.Context)}
+	}
+	text := strings.Join(parts, "\n")
+	if short := cut.After(text, most); short != text {
+		text = short + fmt.Sprintf(" (all of it is in the resource workbench://runs/%s)", r.ID)
+	}
+	return text
+}
+
 // rules are those of the workflow that the prompt does not have.
 func rules(w *definition.Workflow, prompt string) string {
 	var b strings.Builder

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Bounds of programs that are run to their end.
@@ -75,7 +79,23 @@ func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 		if tail := process.Tail(); len(tail) > 0 {
 			return nil, fmt.Errorf("%s; its last words: %q", exit, tail)
 		}
+		if said := lastLines(out); len(said) > 0 { // Tests and checks say there what is wrong.
+			return nil, fmt.Errorf("%s; on its standard output, it wrote last: %q", exit, said)
+		}
 		return nil, errors.New(exit.String())
 	}
 	return out, left
+}
+
+// lastLines are the last lines of what a program wrote, as many as are kept of standard error.
+func lastLines(out []byte) foreign.Words {
+	var words foreign.Words
+	lines := strings.Split(string(out), "\n")
+	for _, line := range slices.Backward(lines) {
+		if text := foreign.NewText(line); !text.IsEmpty() && len(words) < tailLines {
+			words = append(words, text)
+		}
+	}
+	slices.Reverse(words)
+	return words
 }

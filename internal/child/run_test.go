@@ -30,6 +30,7 @@ func TestRunner(t *testing.T) {
 		{"input, arguments, environment", child.Program{Argv: []string{"sh", "-c", `cat; echo "$1 $KEY [$HIDDEN]"`, "sh", "a b; $KEY"}, Env: []string{"KEY=v"}, Stdin: []byte("in ")}, "in a b; $KEY v []\n", ""},
 		{"input that nobody reads", child.Program{Argv: []string{"sh", "-c", "exec <&-; echo done"}, Stdin: make([]byte, 1<<20)}, "done\n", ""},
 		{"it fails", child.Program{Argv: []string{"sh", "-c", "echo half; echo no such month >&2; exit 3"}}, "", `exit status 3; its last words: "no such month"`},
+		{"it fails, and says why on standard output", child.Program{Argv: []string{"sh", "-c", "echo checked; echo; echo FAIL: no such month; exit 1"}}, "", `exit status 1; on its standard output, it wrote last: "checked`},
 		{"it is killed", child.Program{Argv: []string{"sh", "-c", "kill -9 $$"}}, "", "killed by signal 9"},
 		{"it is not there", child.Program{Argv: []string{"no-such-program-here"}}, "", `start "no-such-program-here"`},
 		{"it writes without end", child.Program{Argv: []string{"sh", "-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"}, Timeout: time.Minute}, "", "it wrote more than 4194304 bytes and was stopped"},

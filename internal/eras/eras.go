@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -100,27 +101,65 @@ func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	if !cacheable {
 		names = names[:1]
 	}
-	var at [2]wire.Span
-	if wire.Find(raw, result, []string{"_meta", "structuredContent"}, at[:]) != nil {
-		at = [2]wire.Span{}
+	var at [3]wire.Span
+	if wire.Find(raw, result, []string{"_meta", "structuredContent", "content"}, at[:]) != nil {
+		at = [3]wire.Span{}
 	}
-	meta, structured := at[0], at[1]
+	meta, structured, content := at[0], at[1], at[2]
+	var text []byte
 	if structured.Present() && !isObject(raw, structured) {
 		names = append(names, "structuredContent")
+		if isEmptyArray(raw, content) { // a server should have given it as text too, and has not
+			names = append(names, "content")
+			piece := wire.NewObject(nil).Text("type", "text").Text("text", string(raw[structured.Start:structured.End])).End()
+			text = append(append([]byte(`"content":[`), piece...), ']')
+		}
 	}
-	edits := without(raw, result, nil, names...)
+	edits := without(raw, result, text, names...)
 	return sorted(append(edits, without(raw, meta, nil, ServerInfo)...))
 }
 
+// isEmptyArray reports whether what stands at in is no value at all or an array of nothing.
+func isEmptyArray(raw []byte, in wire.Span) bool {
+	return !in.Present() || raw[in.Start] == '[' && len(bytes.TrimSpace(raw[in.Start+1:in.End-1])) == 0
+}
+
 // OutputToLegacy gives the edits that make the output schema of a tool one of the legacy era, which is of an object. A
-// schema without a type gets that one, since structured content is nothing else there; one of another type is left out.
+// schema without a type gets that one, since structured content is nothing else there; one of another type, or of
+// several of which one is another, is left out: clients fail a call whose result lacks what the schema promises.
 func OutputToLegacy(definition []byte) []wire.Edit {
 	whole := wire.Whole(definition)
 	schema, _ := wire.FindPath(definition, whole, "outputSchema")
-	if !isObject(definition, schema) || wire.Get(definition, schema, "type") != nil {
+	if !isObject(definition, schema) || wire.Get(definition, schema, "type") != nil || isOfOther(definition, schema, schema, new(int)) {
 		return without(definition, whole, nil, "outputSchema")
 	}
 	return without(definition, schema, []byte(`"type":"object"`))
+}
+
+// maxParts is how many parts of an output schema are looked at: they may refer to each other.
+const maxParts = 100
+
+// isOfOther reports whether the schema at in, which is a part of root, says that it may be of something else than an
+// object. seen counts the parts that were looked at.
+func isOfOther(raw []byte, root, in wire.Span, seen *int) bool {
+	var at [4]wire.Span
+	if *seen++; *seen > maxParts || !isObject(raw, in) || wire.Find(raw, in, []string{"type", "anyOf", "oneOf", "$ref"}, at[:]) != nil {
+		return false
+	}
+	if at[0].Present() {
+		return string(raw[at[0].Start:at[0].End]) != `"object"`
+	}
+	for _, parts := range at[1:3] {
+		for part := range wire.Elements(raw, parts) {
+			if isOfOther(raw, root, part, seen) {
+				return true
+			}
+		}
+	}
+	ref, _ := wire.Unquote(raw[at[3].Start:at[3].End])
+	path, local := strings.CutPrefix(ref, "#/")
+	part, err := wire.FindPath(raw, root, strings.Split(path, "/")...)
+	return local && err == nil && isOfOther(raw, root, part, seen)
 }
 
 // NoticeToLegacy gives the edits that make a modern server's notification one of the legacy era.

@@ -75,9 +75,12 @@ func TestResults(t *testing.T) {
 			`{"ttlMs":5,"contents":[],"resultType":"complete","cacheScope":"public"}`},
 		{"a server's name", `{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"},"a":1},"content":[]}`, false,
 			`{"_meta":{"a":1},"content":[]}`, `{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"},"a":1},"content":[]}`},
-		{"structured content that is a list", `{"resultType":"complete","content":[],"structuredContent":[1]}`, false, `{"content":[]}`,
-			`{"resultType":"complete","content":[],"structuredContent":[1]}`},
-		{"structured content that is null", `{"structuredContent":null}`, false, `{}`, `{"resultType":"complete","structuredContent":null}`},
+		{"structured content that is a list", `{"resultType":"complete","content":[ ],"structuredContent":["a"]}`, false,
+			`{"content":[{"type":"text","text":"[\"a\"]"}]}`, `{"resultType":"complete","content":[ ],"structuredContent":["a"]}`},
+		{"structured content beside other", `{"structuredContent":[1],"content":[{"type":"text","text":"one"}]}`, false,
+			`{"content":[{"type":"text","text":"one"}]}`, `{"resultType":"complete","structuredContent":[1],"content":[{"type":"text","text":"one"}]}`},
+		{"structured content that is null", `{"structuredContent":null}`, false, `{"content":[{"type":"text","text":"null"}]}`,
+			`{"resultType":"complete","structuredContent":null}`},
 		{"no object", `"text"`, true, `"text"`, `"text"`},
 		{"a member of that name within", `{"structuredContent":{"resultType":"x","ttlMs":1}}`, true, `{"structuredContent":{"resultType":"x","ttlMs":1}}`,
 			`{"resultType":"complete","ttlMs":0,"cacheScope":"private","structuredContent":{"resultType":"x","ttlMs":1}}`},
@@ -166,10 +169,13 @@ func TestSubscription(t *testing.T) {
 // where it may not.
 func TestOutputToLegacy(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"type":"array"}`:              `{"name":"a","inputSchema":{}}`,
-		`{"type":["object","null"]}`:    `{"name":"a","inputSchema":{}}`,
-		`{"anyOf":[{"type":"object"}]}`: `{"name":"a","outputSchema":{"type":"object","anyOf":[{"type":"object"}]},"inputSchema":{}}`,
-		`{ }`:                           `{"name":"a","outputSchema":{"type":"object" },"inputSchema":{}}`,
+		`{"type":"array"}`:                                                   `{"name":"a","inputSchema":{}}`,
+		`{"type":["object","null"]}`:                                         `{"name":"a","inputSchema":{}}`,
+		`{"anyOf":[{"type":"object"}]}`:                                      `{"name":"a","outputSchema":{"type":"object","anyOf":[{"type":"object"}]},"inputSchema":{}}`,
+		`{"anyOf":[{"type":"object"},{"type":"null"}]}`:                      `{"name":"a","inputSchema":{}}`,
+		`{"oneOf":[{"$ref":"#/$defs/A"},{}],"$defs":{"A":{"type":"array"}}}`: `{"name":"a","inputSchema":{}}`,
+		`{"$ref":"#/$defs/A","$defs":{"A":{"$ref":"#/$defs/A"}}}`:            `{"name":"a","outputSchema":{"type":"object","$ref":"#/$defs/A","$defs":{"A":{"$ref":"#/$defs/A"}}},"inputSchema":{}}`,
+		`{ }`: `{"name":"a","outputSchema":{"type":"object" },"inputSchema":{}}`,
 		`{"$ref":"#/$defs/A","$defs":{"A":{"x":1}}}`: `{"name":"a","outputSchema":{"type":"object","$ref":"#/$defs/A","$defs":{"A":{"x":1}}},"inputSchema":{}}`,
 	} {
 		definition := []byte(`{"name":"a","outputSchema":` + schema + `,"inputSchema":{}}`)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -90,11 +91,20 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 
 // Request gives a server's question to the session that it concerns.
 func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
-	if s := c.concerned(a.Server, m, a.For); s != nil {
-		s.peer.Request(a, m)
+	s := c.concerned(a.Server, m, a.For)
+	if s == nil {
+		a.Refuse(wire.CodeInternal, whoseAsk)
 		return
 	}
-	a.Refuse(wire.CodeInternal, whoseAsk)
+	// The server was told what workbench offers for all: a legacy client may have declared less. A modern one has said it
+	// with the request that the question belongs to.
+	if k := s.profile.known(); k.client != nil && k.era.HasHandshake() && eras.Asks(string(m.Bytes(m.Method))) {
+		if why := notOffered(k.client.CapabilitiesObject(), m); why != "" {
+			a.Refuse(wire.CodeMethodNotFound, why)
+			return
+		}
+	}
+	s.peer.Request(a, m)
 }
 
 // Withdraw takes a question back from whoever has it.

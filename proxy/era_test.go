@@ -190,10 +190,42 @@ func TestModernClientLegacyServerAsks(t *testing.T) {
 	if got := c.hear(`"id":3`); !strings.Contains(got, "-32602") {
 		t.Errorf("a second retry got %s, want -32602", got)
 	}
-	// What the client does not offer, it is not asked.
-	c.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"sampling/createMessage"}}},%s}}`, meta(""))
-	if got := c.hear(`"id":4`); strings.Contains(got, "input_required") || !strings.Contains(got, "does not offer") {
-		t.Errorf("got %s, want the refusal that the server saw", got)
+}
+
+// What a client does not offer with its request, it is not asked: not by a method, and not in a way of it.
+func TestQuestionsThatAreNotOffered(t *testing.T) {
+	const form, url, sample, tools = `{"method":"elicitation/create","params":{"message":"?"}}`,
+		`{"method":"elicitation/create","params":{"mode":"url","message":"?"}}`,
+		`{"method":"sampling/createMessage","params":{"messages":[]}}`, `{"method":"sampling/createMessage","params":{"messages":[],"tools":[]}}`
+	modern := strings.Replace(modernMeta, `{"elicitation":{},"roots":{}}%s`, "%s", 1)
+	for _, tt := range []struct{ declared, ask, lacks string }{
+		{`{"elicitation":{}}`, form, ""},
+		{`{"elicitation":{}}`, url, "elicitation.url"},
+		{`{"elicitation":{"url":{}}}`, form, "elicitation.form"},
+		{`{"elicitation":{"url":{}}}`, url, ""},
+		{`{"elicitation":{"form":{},"url":{}}}`, form, ""},
+		{`{"elicitation":null}`, form, "elicitation"},
+		{`{"elicitation":{}}`, sample, "sampling"},
+		{`{"sampling":{}}`, sample, ""},
+		{`{"sampling":{}}`, tools, "sampling.tools"},
+		{`{"sampling":{"tools":{}}}`, tools, ""},
+		{`{}`, `{"method":"roots/list"}`, "roots"},
+	} {
+		args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":` + tt.ask + `}}`
+		c := dial(t, false, map[string]*mcptest.Server{"old": {}})
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, strings.Replace(args, "dev", "box", 1), fmt.Sprintf(modern, tt.declared))
+		if got := c.hear(`"id":1`); strings.Contains(got, "input_required") != (tt.lacks == "") || !strings.Contains(got, tt.lacks) {
+			t.Errorf("a modern client with %s that was asked %s: got %s", tt.declared, tt.ask, got)
+		}
+		c = talkTo(t, newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","shared":true`, 1)), ""))
+		c.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"c","version":"1"}}}`, tt.declared)
+		c.hear(`"id":"init"`)
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s}}`, args)
+		if tt.lacks == "" {
+			c.hear(`"id":"wb-1"`)
+		} else if got := c.hear(`"id":1`); !strings.Contains(got, tt.lacks) {
+			t.Errorf("a legacy client with %s that was asked %s by a shared server: got %s", tt.declared, tt.ask, got)
+		}
 	}
 }
 

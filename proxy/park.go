@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -54,8 +53,8 @@ func (f *flight) settle() *parked {
 
 // park answers the client with what the server asks for; it reports false if the reply has come.
 func (f *flight) park(h held) bool {
-	if method := methodOf(h.raw); !f.terms.can(method) {
-		h.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
+	if why := notOffered(f.terms.capabilities, scanned(h.raw)); why != "" {
+		h.ask.Refuse(wire.CodeMethodNotFound, why)
 		return true
 	}
 	p := f.parked.Load()

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -121,12 +120,5 @@ func (k *known) knowsLinks() bool { return k.client != nil && k.client.Version >
 
 // canFill reports whether a client shows forms to its user, by its capabilities.
 func canFill(capabilities []byte) bool {
-	whole := wire.Whole(capabilities)
-	var modes [2]wire.Span
-	asks, err := wire.FindPath(capabilities, whole, "elicitation")
-	if err != nil || !asks.Present() || capabilities[asks.Start] != '{' ||
-		wire.Find(capabilities, asks, []string{"form", "url"}, modes[:]) != nil {
-		return false
-	}
-	return modes[0].Present() || !modes[1].Present() // neither means forms
+	return eras.Lacking(capabilities, "elicitation/create", nil) == ""
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -66,8 +65,9 @@ func (q *taskQuestions) close() {
 
 // open gives the questions that wait for the client, "" for none. What it cannot be asked is refused.
 func (q *taskQuestions) open(client *terms) string {
-	for _, one := range q.take(func(one taskQuestion) bool { return client != nil && !client.can(methodOf(one.raw)) }) {
-		one.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(methodOf(one.raw))))
+	why := func(one taskQuestion) string { return notOffered(client.capabilities, scanned(one.raw)) }
+	for _, one := range q.take(func(one taskQuestion) bool { return client != nil && why(one) != "" }) {
+		one.ask.Refuse(wire.CodeMethodNotFound, why(one))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,11 +83,6 @@ func (q *taskQuestions) open(client *terms) string {
 		text = eras.AppendQuestionToModern(append(wire.AppendQuote(wire.Comma(text), one.key), ':'), m)
 	}
 	return string(append(text, '}'))
-}
-
-func methodOf(raw []byte) string {
-	m := scanned(raw)
-	return string(m.Bytes(m.Method))
 }
 
 // answer hands on the answers of a request of tasks/update. An answer to no open question is ignored.

@@ -43,20 +43,12 @@ func readTerms(r *incoming.Request) (t terms, err error) {
 // has reports whether the client declared an extension.
 func (t *terms) has(extension string) bool { return eras.HasExtension(t.capabilities, extension) }
 
-// can reports whether the client declared what a request of the server needs.
-func (t *terms) can(method string) bool {
-	capability := ""
-	switch method {
-	case "elicitation/create":
-		capability = "elicitation"
-	case "sampling/createMessage":
-		capability = "sampling"
-	case "roots/list":
-		capability = "roots"
-	default:
-		return false
+// notOffered says why a client is not asked what a server wants to know, by what it has declared; "" if it is.
+func notOffered(capabilities []byte, m *wire.Message) string {
+	if what := eras.Lacking(capabilities, string(m.Bytes(m.Method)), m.Bytes(m.Params)); what != "" {
+		return fmt.Sprintf("the client does not offer %s", foreign.NewName(what))
 	}
-	return wire.Get(t.capabilities, wire.Whole(t.capabilities), capability) != nil
+	return ""
 }
 
 // levels are the log levels in rising order.

@@ -1,7 +1,9 @@
 package eras
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -13,6 +15,40 @@ import (
 // Asks reports whether servers ask a client for something by a method.
 func Asks(method string) bool {
 	return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list"
+}
+
+// Lacking names what a client has not declared, by its capabilities, that it is to have to be asked something by a method
+// with these params, "" for nothing. They are empty or an object.
+func Lacking(capabilities []byte, method string, params []byte) string {
+	path := []string{""}
+	has := func() bool {
+		span, _ := wire.FindPath(capabilities, wire.Whole(capabilities), path...)
+		return isObject(capabilities, span)
+	}
+	asked := wire.Whole(params)
+	switch method {
+	case "roots/list":
+		path = []string{"roots"}
+	case "sampling/createMessage":
+		if path = []string{"sampling"}; wire.Get(params, asked, "tools") != nil || wire.Get(params, asked, "toolChoice") != nil {
+			path = append(path, "tools")
+		}
+	case "elicitation/create":
+		if path = []string{"elicitation"}; !has() {
+			break
+		}
+		mode, _ := wire.Text(params, asked, "mode")
+		if mode = cmp.Or(mode, "form"); mode == "form" && wire.Get(capabilities, wire.Whole(capabilities), "elicitation", "url") == nil {
+			return "" // a client that names no mode shows forms
+		}
+		path = append(path, mode)
+	default:
+		return method
+	}
+	if has() {
+		return ""
+	}
+	return strings.Join(path, ".")
 }
 
 // Question reads what a modern server asks, which stands at in.

@@ -58,7 +58,7 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 		return nil
 	}
 	for _, s := range sessions {
-		if f, _ := s.peer.carrier(srv, nil); f == nil {
+		if f, _ := s.peer.carrier(srv, nil, anyFlight); f == nil {
 			continue
 		}
 		if found != nil {
@@ -71,7 +71,7 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 
 // Notification gives resource updates to the sessions that watch the resource, and all else to the session that it
 // concerns, if it is one.
-func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
+func (c commons) Notification(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) {
 	if m.IsMethod("notifications/resources/updated") {
 		uri, ok := m.Text(m.Params, "uri")
 		if !ok {
@@ -79,13 +79,13 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 		}
 		for _, s := range c.p.live() {
 			if s.resourceDesk.hears(srv, uri) {
-				s.peer.Notification(srv, m)
+				s.peer.Notification(srv, m, belongs)
 			}
 		}
 		return
 	}
-	if s := c.concerned(srv, m, nil); s != nil {
-		s.peer.Notification(srv, m)
+	if s := c.concerned(srv, m, belongs); s != nil {
+		s.peer.Notification(srv, m, belongs)
 	}
 }
 

@@ -39,7 +39,7 @@ func (d *desk) own(c *call) *flight {
 func (d *desk) register(c *call, f *flight) *flight {
 	now := d.profile.known()
 	f.work, f.level = f, now.level
-	f.cached = eras.Cacheable(c.MethodName)
+	f.cached, f.asks = eras.Cacheable(c.MethodName), eras.MayAsk(c.MethodName)
 	f.record.by, f.record.mode = d.recorder, d.recorder.log.Mode()
 	if f.record.on() {
 		f.record.asked(c, now.name)

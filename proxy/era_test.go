@@ -192,6 +192,24 @@ func TestModernClientLegacyServerAsks(t *testing.T) {
 	}
 }
 
+// A log line is told to a modern client whose call asked for it, although another one began later that did not.
+func TestLogLineWhileAnotherCallRuns(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"s": {}})
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":%q,"arguments":%s},%s}}`
+	c.say(call, 1, "say", `{"beside":true,"say":[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}]}`,
+		meta(`,"io.modelcontextprotocol/logLevel":"info"`))
+	waitFor(t, "the first call to be under way", func() bool {
+		s := c.front.Status().Sessions
+		return len(s) > 0 && len(s[0].Toolboxes) > 0 && s[0].Toolboxes[0].Servers[0].InFlight == 1
+	})
+	c.say(call, 2, "hang", `{}`, meta(""))
+	c.hear(`"id":1`, "said")
+	if !slices.ContainsFunc(c.seen, func(msg string) bool { return strings.Contains(msg, "notifications/message") }) {
+		t.Errorf("got %q, want the log line", c.seen)
+	}
+	c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+}
+
 // What a client does not offer with its request, it is not asked: not by a method, and not in a way of it.
 func TestQuestionsThatAreNotOffered(t *testing.T) {
 	const form, url, sample, tools = `{"method":"elicitation/create","params":{"message":"?"}}`,

@@ -52,6 +52,7 @@ type flight struct {
 	granted  uint64                       // the digest of what a person agreed to, of a modern client
 
 	cached bool // it is of a method whose results may be kept by modern clients
+	asks   bool // it is of a method whose results may ask a modern client
 	tasks  bool // it is for a tool of a legacy server that may make a task of it
 	made   bool // its result is a task
 	alias  bool // its client knows the skill that it is about by other uris than the server
@@ -128,7 +129,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	if f.token != nil && f.call.Waits() {
 		f.narrate(srv)
 	}
-	if c.terms.AsksInResults() {
+	if c.terms.AsksInResults() && f.asks {
 		for _, h := range f.by.waiting.take(srv) {
 			if !f.park(h) && !f.by.waiting.add(h) { // it waits for the next call
 				h.ask.Refuse(wire.CodeInternal, notNow)

@@ -38,7 +38,7 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 		return
 	}
 	m = p.tasks.renamed(a.Server, m)
-	carrier, known := p.carrier(a.Server, a.For)
+	carrier, known := p.carrier(a.Server, a.For, mayAsk)
 	switch {
 	case closed:
 		a.Refuse(wire.CodeInternal, notNow)
@@ -72,10 +72,14 @@ const (
 const whoseAsk = "several clients use this server, and workbench cannot tell which one to ask: " +
 	"no call is under way, or several are, or one was given up less than a minute ago; call again while no other call is under way"
 
+// anyFlight and mayAsk are what of a client's requests may carry: what is said, and what the client is asked.
+func anyFlight(*flight) bool { return true }
+func mayAsk(f *flight) bool  { return !f.terms.AsksInResults() || f.asks }
+
 // carrier is the request in flight that what a server says belongs to: that of the handler, if the server named it,
-// else the newest of those that the server works on, nil if it works on none. known is false where that may be another
-// client's.
-func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
+// else the newest of those that the server works on and that fit, nil if it works on none. known is false where that may
+// be another client's.
+func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler, fits func(*flight) bool) (newest *flight, known bool) {
 	if f, ok := belongs.(*flight); ok && f.requests == p.requests {
 		return f, true
 	}
@@ -86,7 +90,7 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest
 		if f.server.Load() != srv || parked == nil && !f.call.IsSent() || parked == replied {
 			return
 		}
-		if newest == nil || f.number > newest.number {
+		if fits(f) && (newest == nil || f.number > newest.number) {
 			newest = f
 		}
 		if parked != nil {
@@ -149,7 +153,7 @@ func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
 
 // Notification passes on what a server says of its own accord: to a legacy client all of it, to a modern one what it
 // asked for.
-func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
+func (p *peer) Notification(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) {
 	if p.taskNews(srv, m) {
 		return
 	}
@@ -162,11 +166,17 @@ func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
 		p.updated(srv, m)
 		return
 	}
-	f, known := p.carrier(srv, nil)
+	fits := func(f *flight) bool { return legacy || m.IsMethod("notifications/message") && wants(f.terms.level, m) }
+	f, known := p.carrier(srv, belongs, fits)
+	if f != nil {
+		if parked := f.parked.Load(); parked != nil {
+			f = parked.current() // the request that came again for it
+		}
+	}
 	switch {
 	case legacy:
 		p.line.spare(srv, requestOf(f), noticeToLegacy(srv, m))
-	case !m.IsMethod("notifications/message") || f == nil || !wants(f.terms.level, m):
+	case f == nil || !fits(f):
 	case known:
 		p.line.spare(srv, &f.request, m.Raw)
 	default:

@@ -49,10 +49,10 @@ func (p *pinned) load(text string) *config.Config {
 // loner is a client's side that says nothing.
 type loner struct{}
 
-func (loner) Notification(*toolbox.Server, *wire.Message) {}
-func (loner) Request(*toolbox.Ask, *wire.Message)         {}
-func (loner) Withdraw(*toolbox.Ask, *wire.Message)        {}
-func (loner) Changed(*toolbox.Server, toolbox.Kind)       {}
+func (loner) Notification(*toolbox.Server, *wire.Message, toolbox.CallHandler) {}
+func (loner) Request(*toolbox.Ask, *wire.Message)                              {}
+func (loner) Withdraw(*toolbox.Ask, *wire.Message)                             {}
+func (loner) Changed(*toolbox.Server, toolbox.Kind)                            {}
 
 // agree writes the lock file by what there is of a configuration now.
 func (p *pinned) agree(text string) {

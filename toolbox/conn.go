@@ -84,7 +84,7 @@ func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	}
 }
 
-func (r receiver) Notification(m *wire.Message) {
+func (r receiver) Notification(m *wire.Message, during rpc.Handler) {
 	c, s := r.c, r.c.server
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/cancelled":
@@ -109,6 +109,6 @@ func (r receiver) Notification(m *wire.Message) {
 			s.reading.anew(c.Conn)
 		}
 	default:
-		s.peer.Notification(s, m)
+		s.peer.Notification(s, m, during)
 	}
 }

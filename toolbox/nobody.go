@@ -6,7 +6,7 @@ import "github.com/mcp-workbench/workbench/internal/wire"
 type Nobody struct{}
 
 // Notification implements [Peer].
-func (Nobody) Notification(*Server, *wire.Message) {}
+func (Nobody) Notification(*Server, *wire.Message, CallHandler) {}
 
 // Withdraw implements [Peer].
 func (Nobody) Withdraw(*Ask, *wire.Message) {}

@@ -21,8 +21,9 @@ import (
 // Peer is the client's side as a server sees it.
 type Peer interface {
 	// Notification takes a notification that concerns the client: logging, resource updates, and whatever this program
-	// does not know. m is valid only during the call.
-	Notification(s *Server, m *wire.Message)
+	// does not know. m is valid only during the call. belongs is the handler of the call that it belongs to, nil where
+	// the server cannot say that.
+	Notification(s *Server, m *wire.Message, belongs CallHandler)
 	// Request takes a request of the server, to be answered by a.Reply or a.Refuse. m is valid only during the call.
 	Request(a *Ask, m *wire.Message)
 	// Withdraw says that a needs no answer any more: the server cancelled it with notification m, or, with m nil, is

@@ -55,7 +55,7 @@ func newPeer() *peer {
 	return &peer{requests: make(chan *toolbox.Ask, 10), changed: make(chan toolbox.Kind, 100)}
 }
 
-func (p *peer) Notification(_ *toolbox.Server, m *wire.Message) {
+func (p *peer) Notification(_ *toolbox.Server, m *wire.Message, _ toolbox.CallHandler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, string(m.Raw))

@@ -17,6 +17,11 @@ func Asks(method string) bool {
 	return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list"
 }
 
+// MayAsk reports whether a modern server may ask its client something in the result of a method.
+func MayAsk(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
 // Lacking names what a client has not declared, by its capabilities, that it is to have to be asked something by a method
 // with these params, "" for nothing. They are empty or an object.
 func Lacking(capabilities []byte, method string, params []byte) string {

@@ -108,8 +108,8 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 	})
 }
 
-// A remote server of the legacy era asks on the stream of the very call, which is therefore known, whatever else is
-// under way.
+// A remote server of the legacy era asks, and logs, on the stream of the very call, which is therefore known, whatever
+// else is under way.
 func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 	asked := make(chan struct{})
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -133,6 +133,7 @@ func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 			fmt.Fprintf(w, "data: %s\n\n", wire.AppendError(nil, m.Bytes(m.ID), wire.CodeMethodNotFound, "Method not found", nil))
 		case string(m.Bytes(name)) == `"ask"`:
 			<-asked
+			fmt.Fprint(w, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"asks"}}`+"\n\n")
 			fmt.Fprint(w, `data: {"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?"}}`+"\n\n")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
@@ -143,8 +144,11 @@ func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 	}))
 	t.Cleanup(far.Close)
 	w := patient(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"url":"`+far.URL+`"}}}}}`)
-	first := w.modern(1, "dev__s__ask", `{}`, "")
+	body, headers := modernCall(1, "dev__s__ask", `{}`, "")
+	body = strings.Replace(body, `"progressToken"`, `"io.modelcontextprotocol/logLevel":"debug","progressToken"`, 1)
+	first := w.open("POST", "/mcp", body, headers...)
 	second := w.modern(2, "dev__s__other", `{}`, "")
+	first.want("notifications/message", "asks")
 	first.want(`"id":1`, inputAsked, "Sure?")
 	second.close()
 	if err := w.stop(); err != nil {

@@ -44,10 +44,10 @@ func (l *echoing) Send(_ []byte, id uint64) error {
 // nobody owns a connection and wants to hear of nothing.
 type nobody struct{}
 
-func (nobody) Request(*wire.Message, rpc.Handler) {}
-func (nobody) Notification(*wire.Message)         {}
-func (nobody) Ended()                             {}
-func (nobody) Draining()                          {}
+func (nobody) Request(*wire.Message, rpc.Handler)      {}
+func (nobody) Notification(*wire.Message, rpc.Handler) {}
+func (nobody) Ended()                                  {}
+func (nobody) Draining()                               {}
 
 // A reply that waits for a client which reads slowly is late by the total time of its call alone.
 func TestReplyThatWaitsForTheClient(t *testing.T) {

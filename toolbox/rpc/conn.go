@@ -38,8 +38,8 @@ type Owner interface {
 	// Request takes a request of the server that is not answered here, to be answered by Write. m is valid only during
 	// the call. during is the handler of the call that the request belongs to, nil where the server cannot say that.
 	Request(m *wire.Message, during Handler)
-	// Notification takes a notification but progress on a call. m is valid only during the call.
-	Notification(m *wire.Message)
+	// Notification takes a notification but progress on a call. m is valid only during the call; during is as above.
+	Notification(m *wire.Message, during Handler)
 	// Ended says that calls have ended: there may be room for others.
 	Ended()
 	// Draining says that the server has the connection take no more calls.

@@ -31,7 +31,7 @@ func (c *Conn) hand(m *wire.Message, id uint64) {
 		if m.IsMethod("notifications/progress") {
 			c.progress(m)
 		} else {
-			c.opts.Owner.Notification(m)
+			c.opts.Owner.Notification(m, c.during(id))
 		}
 	}
 }
@@ -87,12 +87,19 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 			c.Refuse(id, wire.CodeMethodNotFound, "revision 2026-07-28 has no requests of servers: ask in a result")
 		}
 	default:
-		var by Handler
-		if call := c.Calls.find(during); call != nil {
-			by = call.Handler
-		}
-		c.opts.Owner.Request(m, by)
+		c.opts.Owner.Request(m, c.during(during))
 	}
+}
+
+// during is the handler of the call on whose stream something came, by its number; nil where that is 0 or has ended.
+func (c *Conn) during(number uint64) Handler {
+	if number == 0 {
+		return nil
+	}
+	if call := c.Calls.find(number); call != nil {
+		return call.Handler
+	}
+	return nil
 }
 
 // progress finds the call by its token, which is the call's number.

@@ -114,7 +114,7 @@ func (c *caller) tune(o *toolbox.Options) {
 }
 
 // Notification shows the log lines of servers.
-func (c *caller) Notification(srv *toolbox.Server, m *wire.Message) {
+func (c *caller) Notification(srv *toolbox.Server, m *wire.Message, _ toolbox.CallHandler) {
 	if c.person.Progress == nil || !m.IsMethod("notifications/message") {
 		return
 	}

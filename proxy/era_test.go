@@ -192,6 +192,33 @@ func TestModernClientLegacyServerAsks(t *testing.T) {
 	}
 }
 
+// A legacy server has pages visited before a request is made again by an error of its era: a modern client is asked that
+// in a result, and makes its request again.
+func TestPagesToBeVisitedFirst(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"s": {Tools: []string{`{"name":"refuse","inputSchema":{"type":"object"}}`}}})
+	call := func(id int, capabilities, more string) string {
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"refuse","arguments":{"result":{"code":-32042,"message":"not yet",`+
+			`"data":{"elicitations":[{"elicitationId":"e","url":"https://x","message":"Log in"},{"mode":"url","elicitationId":"f","url":"https://y","message":"Pay"}]}}}},%s%s}}`,
+			id, strings.Replace(fmt.Sprintf(modernMeta, ""), `{"elicitation":{},"roots":{}}`, capabilities, 1), more)
+		return c.hear(fmt.Sprintf(`"id":%d`, id))
+	}
+	const url = `{"elicitation":{"url":{}}}`
+	const page = `"page%d":{"method":"elicitation/create","params":{"mode":"url","_meta":{"workbench/server":"box/s"},"url":"https://%s","message":"Server \"s\" of toolbox \"box\" asks: %s"}}`
+	want := `"result":{"resultType":"input_required","inputRequests":{` + fmt.Sprintf(page, 1, "x", "Log in") + "," + fmt.Sprintf(page, 2, "y", "Pay") + `},"requestState":"pages"}}`
+	if got := call(1, url, ""); !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := call(2, url, `,"requestState":"pages","inputResponses":{"page1":{"action":"accept"},"page2":{"action":"accept"}}`); !strings.Contains(got, "input_required") {
+		t.Errorf("the user agreed, and the server still wants the pages visited: got %s, want that it is asked again", got)
+	}
+	if got := call(3, url, `,"requestState":"pages","inputResponses":{"page1":{"action":"accept"},"page2":{"action":"decline"}}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not agree") {
+		t.Errorf("the user did not agree: got %s, want an error for the model", got)
+	}
+	if got := call(4, `{"elicitation":{}}`, ""); !strings.Contains(got, `"code":-32021`) || !strings.Contains(got, `"data":{"requiredCapabilities":{"elicitation":{"url":{}}}}`) || !strings.Contains(got, "not yet") {
+		t.Errorf("a client that visits no pages got %s, want -32021", got)
+	}
+}
+
 // A log line is told to a modern client whose call asked for it, although another one began later that did not.
 func TestLogLineWhileAnotherCallRuns(t *testing.T) {
 	c := dial(t, false, map[string]*mcptest.Server{"s": {}})

@@ -55,7 +55,9 @@ type flight struct {
 	asks   bool // it is of a method whose results may ask a modern client
 	tasks  bool // it is for a tool of a legacy server that may make a task of it
 	made   bool // its result is a task
-	alias  bool // its client knows the skill that it is about by other uris than the server
+
+	declined bool // its user did not agree to visit a page that its server wants visited first
+	alias    bool // its client knows the skill that it is about by other uris than the server
 }
 
 // ended implements work: the request is counted and recorded.
@@ -102,7 +104,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	f.server.Store(srv)
 	f.call.Tasks = f.takesTasks(c, srv)
 	if c.terms.AsksInResults() {
-		f.digest = f.by.states.digest(c)
+		f.digest, f.declined = f.by.states.digest(c), declines(c)
 		if c.State.Present() && f.resume(c, srv) {
 			return
 		}
@@ -208,6 +210,10 @@ func (f *flight) deliver(m *wire.Message, err error) {
 			f.fail(unpassed(srv, err))
 			return
 		}
+	}
+	if m, err = f.visited(m); err != nil {
+		f.fail(err)
+		return
 	}
 	if m.Kind == wire.Result {
 		m = f.by.rename(f, m)

@@ -142,7 +142,7 @@ func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err e
 	var refusal *wire.Error
 	switch {
 	case errors.As(err, &refusal):
-		return "failed", string(wire.AppendFault([]byte(`"error":`), refusal.Code, refusal.Message, refusal.Data)), nil
+		return "failed", string(wire.AppendFault([]byte(`"error":`), b.f.terms.Code(refusal.Code), refusal.Message, refusal.Data)), nil
 	case err != nil:
 		return "", "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -94,6 +95,30 @@ func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
 		o = wire.Splice(o.Member("params"), params, without(params, wire.Whole(params), nil, "elicitationId")...)
 	}
 	return o.End()
+}
+
+// Pages gives what a modern client is asked in place of a legacy server's error that has pages visited first: a map of
+// questions, and how many they are. It is nil for any other error.
+func Pages(m *wire.Message) (questions []byte, n int) {
+	if code, _ := jsontype.Int(m.Get(m.Error, "code")); code != PagesRequired {
+		return nil, 0
+	}
+	pages, _ := wire.FindPath(m.Raw, m.Error, "data", "elicitations")
+	all := wire.NewObject(nil)
+	for page := range wire.Elements(m.Raw, pages) {
+		if !isObject(m.Raw, page) {
+			return nil, 0
+		}
+		n++
+		params := m.Bytes(page)
+		params = wire.Splice(nil, params, without(params, wire.Whole(params), []byte(`"mode":"url"`), "mode", "elicitationId")...)
+		one := wire.NewObject(nil).Text("method", "elicitation/create").Raw("params", params).End()
+		all = all.Raw(fmt.Sprintf("page%d", n), one)
+	}
+	if n == 0 {
+		return nil, 0
+	}
+	return all.End(), n
 }
 
 // WithoutAnswers gives the edits that take out of a request's params what a modern client puts into them when it makes

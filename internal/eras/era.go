@@ -100,8 +100,17 @@ func Unsupported(revision string) *wire.Error {
 
 // Lacks refuses what a client asks for that has not declared an extension.
 func Lacks(extension string) *wire.Error {
-	data := wire.MustEncode(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{extension: struct{}{}}}})
-	return &wire.Error{Code: MissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
+	return Undeclared("the extension "+extension, "extensions", extension)
+}
+
+// Undeclared refuses what a client asks for that has not declared the capability at a path; what names it.
+func Undeclared(what string, path ...string) *wire.Error {
+	var needs any = struct{}{}
+	for _, name := range slices.Backward(path) {
+		needs = map[string]any{name: needs}
+	}
+	data := wire.MustEncode(map[string]any{"requiredCapabilities": needs})
+	return &wire.Error{Code: MissingCapability, Message: "Missing required client capability: " + what, Data: data}
 }
 
 // String names the era.
@@ -137,6 +146,18 @@ func (e Era) DecidesTasks() bool { return known[e].decidesTasks }
 // NoResource is the code of the error for a resource that there is not.
 func (e Era) NoResource() int { return known[e].noResource }
 
+// Code gives the code that an error has in the era, by the one that it has in another: the modern era may use none of
+// those that only the legacy one has.
+func (e Era) Code(code int) int {
+	switch {
+	case code == NoResource:
+		return known[e].noResource
+	case code == PagesRequired && known[e].asksInResults:
+		return wire.CodeInternal
+	}
+	return code
+}
+
 // TypesResults reports whether a result says what it is, in resultType.
 func (e Era) TypesResults() bool { return known[e].typesResults }
 
@@ -156,7 +177,7 @@ func (e Era) Result(kept bool) wire.Object {
 func (e Era) Reply(to Era, m *wire.Message, cacheable bool) []wire.Edit {
 	switch types := known[to].typesResults; {
 	case m.Kind == wire.Failure:
-		return noResource(m, known[to].noResource)
+		return withCode(m, to)
 	case m.Kind != wire.Result || known[e].typesResults == types:
 		return nil
 	case types:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -27,10 +28,12 @@ const (
 )
 
 // Codes of errors: NoResource is the one that the legacy era has for a resource that there is not, for which the modern
-// one says that the params are invalid; the others refuse a header that does not say what the message does, a request
+// one says that the params are invalid; PagesRequired has pages visited before the request is made again, for which the
+// modern era has a result (see [Pages]); the others refuse a header that does not say what the message does, a request
 // that needs what its client has not declared, and a revision.
 const (
 	NoResource         = mcp.RESOURCE_NOT_FOUND
+	PagesRequired      = mcp.URL_ELICITATION_REQUIRED
 	HeaderMismatch     = mcp.HEADER_MISMATCH
 	MissingCapability  = mcp.MISSING_REQUIRED_CLIENT_CAPABILITY
 	UnsupportedVersion = mcp.UNSUPPORTED_PROTOCOL_VERSION
@@ -71,7 +74,7 @@ func ToModern(raw []byte, params, meta wire.Span, members []byte) []wire.Edit {
 }
 
 // ResultToModern gives the edits that make a legacy server's result, which stands at result, one of the modern era: it
-// says its type and, if it answers a request that may be cached, how long it may be kept.
+// says its type and, if it is whole and answers a request that may be cached, how long it may be kept.
 func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 	var have [3]wire.Span
 	if !isObject(raw, result) || wire.Find(raw, result, []string{"resultType", "ttlMs", "cacheScope"}, have[:]) != nil {
@@ -87,7 +90,7 @@ func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
 		}
 	}
 	add(have[0].Present(), `"resultType":"complete"`)
-	if cacheable {
+	if kind, _ := wire.Unquote(raw[have[0].Start:have[0].End]); cacheable && (kind == "" || kind == "complete") {
 		add(have[1].Present(), `"ttlMs":0`)
 		add(have[2].Present(), `"cacheScope":"private"`)
 	}
@@ -168,14 +171,14 @@ func NoticeToLegacy(raw []byte, params wire.Span) []wire.Edit {
 	return without(raw, meta, nil, Subscription)
 }
 
-// noResource gives the edits that put another code for the one that a legacy server's error has for a resource that
-// there is not, since no other era may use that.
-func noResource(m *wire.Message, code int) []wire.Edit {
+// withCode gives the edits that put another code for one that an error may not have in an era.
+func withCode(m *wire.Message, to Era) []wire.Edit {
 	span, err := wire.FindPath(m.Raw, m.Error, "code")
-	if err != nil || string(m.Bytes(span)) != strconv.Itoa(NoResource) || code == NoResource {
+	code, numeric := jsontype.Int(m.Bytes(span))
+	if err != nil || !numeric || to.Code(code) == code {
 		return nil
 	}
-	return []wire.Edit{{Span: span, New: strconv.AppendInt(nil, int64(code), 10)}}
+	return []wire.Edit{{Span: span, New: strconv.AppendInt(nil, int64(to.Code(code)), 10)}}
 }
 
 // Cacheable reports whether the results of a method say in the modern era how long they may be kept.

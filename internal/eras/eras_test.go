@@ -81,6 +81,7 @@ func TestResults(t *testing.T) {
 			`{"content":[{"type":"text","text":"one"}]}`, `{"resultType":"complete","structuredContent":[1],"content":[{"type":"text","text":"one"}]}`},
 		{"structured content that is null", `{"structuredContent":null}`, false, `{"content":[{"type":"text","text":"null"}]}`,
 			`{"resultType":"complete","structuredContent":null}`},
+		{"a question", `{"resultType":"input_required","requestState":"s"}`, true, `{"requestState":"s"}`, `{"resultType":"input_required","requestState":"s"}`},
 		{"no object", `"text"`, true, `"text"`, `"text"`},
 		{"a member of that name within", `{"structuredContent":{"resultType":"x","ttlMs":1}}`, true, `{"structuredContent":{"resultType":"x","ttlMs":1}}`,
 			`{"resultType":"complete","ttlMs":0,"cacheScope":"private","structuredContent":{"resultType":"x","ttlMs":1}}`},
@@ -104,6 +105,7 @@ func TestErrors(t *testing.T) {
 	for from, to := range map[string]string{
 		`{"code":-32002,"message":"Resource not found","data":{"code":-32002}}`: `{"code":-32602,"message":"Resource not found","data":{"code":-32002}}`,
 		`{"message":"m","code":-32001}`:                                         `{"message":"m","code":-32001}`,
+		`{"message":"m","code":-32042}`:                                         `{"message":"m","code":-32603}`,
 	} {
 		m, _ := scan(t, `{"jsonrpc":"2.0","id":1,"error":`+from+`}`)
 		got := wire.Splice(nil, m.Raw, eras.Legacy.Reply(eras.Modern, &m, false)...)

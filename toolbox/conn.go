@@ -105,7 +105,10 @@ func (r receiver) Notification(m *wire.Message, during rpc.Handler) {
 	case "notifications/resources/list_changed":
 		s.reading.ask(c.Conn, Resources)
 	case "notifications/subscriptions/acknowledged":
-		if s.missed.Swap(false) {
+		if during == nil {
+			during = c.Subscriber(m)
+		}
+		if s.acknowledged(during) {
 			s.reading.anew(c.Conn)
 		}
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -81,7 +82,8 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	s.at = newStanding(first, level, s.lines.noteState)
 	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() },
 		func(k Kind, key string) string { return s.lists.LeftOut(k, key) })
-	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, uris: make(map[string]bool), tasks: make(map[string]int)}
+	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, updated: s.mayHaveChanged,
+		uris: make(map[string]bool), tasks: make(map[string]int)}
 	s.lists = offered.New(offered.Origin{
 		Toolbox: toolbox,
 		Account: s.account,
@@ -116,6 +118,12 @@ func (s *Server) Status() Status {
 	st := s.at.now().Status
 	st.Tools = len(s.lists.Items(Tools))
 	return st
+}
+
+// mayHaveChanged tells the client that a resource may have changed while nobody told of it.
+func (s *Server) mayHaveChanged(uri string) {
+	params := wire.NewObject(nil).Text("uri", uri).End()
+	s.peer.Notification(s, scanOwn(wire.AppendNotification(nil, "notifications/resources/updated", params)), nil)
 }
 
 // ready waits for the connection of the server, or of the one that is in its place by now, and says which of them it

@@ -60,6 +60,16 @@ func (p *peer) Notification(_ *toolbox.Server, m *wire.Message, _ toolbox.CallHa
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, string(m.Raw))
 }
+
+// noted gives what servers said so far, and forgets it.
+func (p *peer) noted() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	notes := p.notes
+	p.notes = nil
+	return notes
+}
+
 func (p *peer) Request(a *toolbox.Ask, _ *wire.Message)   { p.requests <- a }
 func (p *peer) Withdraw(*toolbox.Ask, *wire.Message)      {}
 func (p *peer) Changed(_ *toolbox.Server, k toolbox.Kind) { p.changed <- k }

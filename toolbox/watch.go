@@ -21,16 +21,20 @@ type watches struct {
 	at    *standing
 	life  context.Context   // of the server
 	begin func(func()) bool // starts a goroutine, unless the toolbox has ended
+	// updated tells the client that a resource may have changed.
+	updated func(uri string)
 
 	mu        sync.Mutex
-	uris      map[string]bool // of resources
+	uris      map[string]bool // of resources; whether each was wanted of a server that ran
 	tasks     map[string]int  // how often each is wanted to be heard of
 	kept      time.Time       // until when the server is not idle, whatever is asked of it
 	heir      *watches        // of the server in the place of this one
 	from      *rpc.Conn       // the newest connection, which alone is subscribed over
-	listening *listener       // the subscription to a modern server
+	listening *listener       // the newest subscription to a modern server
+	heard     *listener       // the last one that the server acknowledged, until it ends
 
-	missed atomic.Bool // it ended: lists may have changed until it is made again
+	missed  atomic.Bool // it ended: lists may have changed until it is made again
+	unheard atomic.Bool // so may have resources, also while the server did not run
 }
 
 // Keep has the server not stopped for idleness for a while: it holds something for its client that no request shows,
@@ -62,7 +66,8 @@ func (w *watches) wantedLocked() (uris, tasks []string) {
 func (w *watches) wants(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.uris[uri]
+	_, wanted := w.uris[uri]
+	return wanted
 }
 
 // inherit takes over the resources that are watched at the server before this one, which from now on hands on what it
@@ -80,15 +85,16 @@ func (w *watches) Watch(uri string, on bool) { w.watch(uri, on, false) }
 
 // watch is Watch; inherited says that the request went to the server before this one.
 func (w *watches) watch(uri string, on, inherited bool) {
+	runs := w.at.live() != nil
 	w.mu.Lock()
 	if heir := w.heir; heir != nil {
 		w.mu.Unlock()
 		heir.watch(uri, on, true)
 		return
 	}
-	same := w.uris[uri] == on
+	ran, wanted := w.uris[uri]
 	if on {
-		w.uris[uri] = true
+		w.uris[uri] = ran || runs
 	} else {
 		delete(w.uris, uri)
 	}
@@ -96,11 +102,11 @@ func (w *watches) watch(uri string, on, inherited bool) {
 	switch at := w.at.now(); {
 	case on && at.asleep():
 		w.at.retry()
-	case same || at.conn == nil:
+	case wanted == on || at.conn == nil:
 	case listens(at.conn):
 		w.listen(upkeep{conn: at.conn}, nil)
 	case inherited:
-		w.tell(at.conn, []string{uri}, map[string]bool{uri: !on})
+		w.tell(at.conn, []string{uri}, map[string]bool{uri: !on}, nil)
 	}
 }
 
@@ -127,27 +133,41 @@ func (w *watches) WatchTask(id string, on bool) {
 // listens reports whether the server of a connection tells of what is watched on a subscription.
 func listens(c *rpc.Conn) bool { return c.Hello().Era.Has("subscriptions/listen") }
 
-// again asks a server that has just become ready for what was wanted of the one before it.
+// again asks a server that has just become ready for what was wanted of the one before it. Of what changed in between
+// nobody has told.
 func (w *watches) again(c *rpc.Conn) {
 	w.missed.Store(false)
 	w.mu.Lock()
 	w.from = c
 	uris, _ := w.wantedLocked()
+	var before []string // were wanted of one that ran
+	for _, uri := range uris {
+		if w.uris[uri] {
+			before = append(before, uri)
+		}
+		w.uris[uri] = true
+	}
 	w.mu.Unlock()
 	if listens(c) {
+		w.unheard.Store(len(before) > 0)
 		w.listen(upkeep{conn: c}, nil)
 	} else if len(uris) > 0 {
-		w.tell(c, uris, make(map[string]bool))
+		w.tell(c, uris, make(map[string]bool), before)
 	}
 }
 
-// tell has a legacy server know which of some resources are wanted; told says which it was told are.
-func (w *watches) tell(c *rpc.Conn, uris []string, told map[string]bool) {
+// tell has a legacy server know which of some resources are wanted; told says which it was told are. Those in unheard may
+// have changed before.
+func (w *watches) tell(c *rpc.Conn, uris []string, told map[string]bool, unheard []string) {
 	w.begin(func() {
 		for tries := (upkeep{conn: c}); ; {
 			var failure error
 			for _, uri := range uris {
 				failure = cmp.Or(failure, w.renew(c, uri, told))
+				if i := slices.Index(unheard, uri); i >= 0 && told[uri] {
+					unheard = slices.Delete(unheard, i, i+1)
+					w.updated(uri)
+				}
 			}
 			if failure == nil || !tries.rest(w.life, tries.next(failure), nil) {
 				return
@@ -183,7 +203,8 @@ func (w *watches) renew(c *rpc.Conn, uri string, told map[string]bool) error {
 
 // listen opens the stream on which a modern server tells of changes, in place of the one before it, or, unless that is
 // nil, of this one alone. What is wanted is read in the step in which it takes that one's place, so that the last to do
-// so knows of all. Over a connection that is not the newest none is opened: it would end that of the newest.
+// so knows of all. One that the server has acknowledged is ended when it has acknowledged this one: between the two
+// nothing is missed. Over a connection that is not the newest none is opened: it would end that of the newest.
 func (w *watches) listen(u upkeep, before *listener) {
 	l := &listener{watches: w, upkeep: u, began: time.Now()}
 	w.mu.Lock()
@@ -203,13 +224,51 @@ func (w *watches) listen(u upkeep, before *listener) {
 	l.call = ownCall("subscriptions/listen", params, l)
 	l.call.Open, l.call.Tasks = true, len(tasks) > 0
 	w.listening = l
+	needed := old != nil && old == w.heard
 	w.mu.Unlock()
-	if old != nil {
+	if old != nil && !needed {
 		old.call.Cancel(nil, wire.Span{})
 	}
 	if err := u.conn.Send(l.call); errors.Is(err, link.ErrBusy) {
 		l.call.Fail(err)
 	} // else the connection is ending; the next one is asked anew
+}
+
+// acknowledged takes the server's word that it tells of what a subscription asks for, and tells the client of what may
+// have changed while nobody did. A server that does not say which one it means, means the newest. It reports whether
+// lists may have changed, too.
+func (w *watches) acknowledged(by rpc.Handler) (missed bool) {
+	w.mu.Lock()
+	old := w.heard
+	if l, ok := by.(*listener); !ok || l == w.listening {
+		w.heard = w.listening
+	}
+	replaced := old != nil && w.heard != old
+	uris, _ := w.wantedLocked()
+	w.mu.Unlock()
+	if replaced { // elsewhere: a server in this process may be told nothing while it says something
+		w.begin(func() { old.call.Cancel(nil, wire.Span{}) })
+	}
+	if w.unheard.Swap(false) {
+		for _, uri := range uris {
+			w.updated(uri)
+		}
+	}
+	return w.missed.Swap(false)
+}
+
+// ended notes the end of a subscription; it reports whether nothing else tells of changes. One that the server refused
+// leaves the place to the one before it.
+func (w *watches) ended(l *listener, refused bool) (deaf bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.heard == l {
+		w.heard = nil
+	}
+	if refused && w.heard != nil && w.listening == l {
+		w.listening = w.heard
+	}
+	return w.heard == nil
 }
 
 // listener makes a subscription again that has ended: the server ended it, or what is between cut its stream.
@@ -226,10 +285,14 @@ func (l *listener) Done(m *wire.Message, err error) {
 	if err == nil && m.Kind == wire.Failure {
 		err = link.ReplyError("subscriptions/listen", m)
 	}
-	if isFinal(err) {
+	refused := isFinal(err)
+	if deaf := l.watches.ended(l, refused); deaf {
+		l.watches.missed.Store(true)
+		l.watches.unheard.Store(true)
+	}
+	if refused {
 		return // the server has no subscriptions
 	}
-	l.watches.missed.Store(true)
 	if time.Since(l.began) > backoff.Max {
 		l.last = 0 // it was no failure in a row
 	}

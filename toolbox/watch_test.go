@@ -18,12 +18,27 @@ import (
 // listened is a modern server that keeps the subscriptions which are open.
 type listened struct {
 	*mcptest.Server
-	mu   sync.Mutex
-	open map[string]string // by ids, what they are for
+	agrees bool // it acknowledges them
+	mu     sync.Mutex
+	open   map[string]string // by ids, what they are for
+	said   []string          // what it was told of them, in order
+	send   func([]byte)
 }
 
 func (l *listened) Connect(send func([]byte)) wire.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.send = send
 	return &listenedSession{l.Server.Connect(send), l}
+}
+
+// heard gives what the server was told so far, and forgets it.
+func (l *listened) heard() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	said := l.said
+	l.said = nil
+	return said
 }
 
 type listenedSession struct {
@@ -40,9 +55,83 @@ func (s *listenedSession) Receive(raw []byte) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
 	if m.Kind == wire.Request {
-		s.of.open[string(m.Bytes(m.ID))] = string(raw)
+		id := string(m.Bytes(m.ID))
+		s.of.open[id] = string(raw)
+		s.of.said = append(s.of.said, fmt.Sprintf("open %d", len(s.of.open)))
+		if s.of.agrees {
+			s.of.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, id))
+		}
 	} else if id, err := wire.FindPath(raw, m.Params, "requestId"); err == nil {
 		delete(s.of.open, string(m.Bytes(id)))
+		s.of.said = append(s.of.said, "cancelled")
+	}
+}
+
+// A subscription that takes another's place is open before that one ends, so that nothing is missed; one that the server
+// ends by its notification is made again, and the client is told of what it may have missed.
+func TestSubscriptionWithoutGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &listened{Server: &mcptest.Server{Modern: true}, agrees: true, open: make(map[string]string)}
+		p := newPeer()
+		b, s := within(t, toolbox.Options{Peer: p}, func(int) (wire.Endpoint, error) { return l, nil })
+		if err := b.Open(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		l.heard()
+		s.Watch("a:1", true)
+		synctest.Wait()
+		if got, want := l.heard(), []string{"open 2", "cancelled"}; !slices.Equal(got, want) {
+			t.Errorf("when a resource was wanted: got %q, want %q", got, want)
+		}
+		if got := p.noted(); len(got) > 0 {
+			t.Errorf("got %q, want nothing: nothing was missed", got)
+		}
+		l.mu.Lock()
+		for id := range l.open {
+			l.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
+			delete(l.open, id)
+		}
+		l.mu.Unlock()
+		time.Sleep(time.Minute)
+		if got, want := l.heard(), []string{"open 1"}; !slices.Equal(got, want) {
+			t.Errorf("when the server had ended it: got %q, want %q", got, want)
+		}
+		if got := p.noted(); len(got) != 1 || !strings.Contains(got[0], `"notifications/resources/updated","params":{"uri":"a:1"}`) {
+			t.Errorf("got %q, want that a:1 may have changed", got)
+		}
+	})
+}
+
+// A resource may have changed while its server did not run.
+func TestWatchedOverARestart(t *testing.T) {
+	for name, modern := range map[string]bool{"legacy": false, "modern": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &listened{Server: &mcptest.Server{Modern: modern, Resources: []string{`{"uri":"a:1"}`}}, agrees: true, open: make(map[string]string)}
+				p := newPeer()
+				b, s := within(t, toolbox.Options{Peer: p}, func(int) (wire.Endpoint, error) { return l, nil })
+				s.Watch("b:2", true) // of a server that does not run yet
+				if err := b.Open(t.Context(), time.Second); err != nil {
+					t.Fatal(err)
+				}
+				s.Watch("a:1", true)
+				s.Watch("c:3", true)
+				s.Watch("c:3", false)
+				time.Sleep(time.Minute)
+				if got := p.noted(); len(got) > 0 {
+					t.Errorf("got %q, want nothing: the server has just started", got)
+				}
+				if err := s.Restart(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				got := strings.Join(p.noted(), "")
+				if strings.Count(got, "notifications/resources/updated") != 2 || !strings.Contains(got, `"a:1"`) || !strings.Contains(got, `"b:2"`) {
+					t.Errorf("after a restart: got %s, want that a:1 and b:2 may have changed", got)
+				}
+			})
+		})
 	}
 }
 

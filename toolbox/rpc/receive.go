@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -28,9 +29,11 @@ func (c *Conn) hand(m *wire.Message, id uint64) {
 	case wire.Request:
 		c.request(m, id)
 	case wire.Notification:
-		if m.IsMethod("notifications/progress") {
+		switch {
+		case m.IsMethod("notifications/progress"):
 			c.progress(m)
-		} else {
+		case m.IsMethod("notifications/cancelled") && c.torn(m):
+		default:
 			c.opts.Owner.Notification(m, c.during(id))
 		}
 	}
@@ -89,6 +92,24 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 	default:
 		c.opts.Owner.Request(m, c.during(during))
 	}
+}
+
+// torn ends a stream of ours that stays open, if that is what the server cancels: by that it says that it ended it
+// (specification 2026-07-28, cancellation). It reports whether that is so.
+func (c *Conn) torn(m *wire.Message) bool {
+	number, ok := link.Number(m.Get(m.Params, "requestId"))
+	if call := c.Calls.find(number); !ok || call == nil || !call.Open {
+		return false
+	}
+	c.end(number, nil, c.Loss(errors.New("the server ended the subscription")))
+	c.link.Abandon(number)
+	return true
+}
+
+// Subscriber is the handler of the subscription that a notification belongs to; nil if it does not say.
+func (c *Conn) Subscriber(m *wire.Message) Handler {
+	number, _ := link.Number(m.Get(m.Params, "_meta", eras.Subscription))
+	return c.during(number)
 }
 
 // during is the handler of the call on whose stream something came, by its number; nil where that is 0 or has ended.

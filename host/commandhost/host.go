@@ -4,7 +4,7 @@
 //	Host ──► commandsrv.Server, one for each source ──► command.Engine ──► Tools, requests, programs
 //
 // A Host knows no environment, no command line and no client: Options are all it has. Its lock is held for its own
-// fields alone; a server that is made holds only the lock of its place.
+// fields alone, and none while a server is made.
 package commandhost
 
 import (
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -45,11 +46,10 @@ type Host struct {
 
 // A place is where one server is, once it was wanted.
 type place struct {
-	failed atomic.Bool // the server could not be made when it was wanted last
-
-	mu     sync.Mutex // held while the server is made; guards what follows
-	server *commandsrv.Server
-	told   string // why it could not be made, as the log has it
+	failed atomic.Bool        // the server could not be made when it was wanted last
+	making singleflight.Group // of the server, for all who wait for it
+	told   string             // why it could not be made, as the log has it; that of making
+	server atomic.Pointer[commandsrv.Server]
 }
 
 // New returns a Host of the servers that a configuration has. It is to be closed.
@@ -81,18 +81,14 @@ func (h *Host) Close() {
 		made = append(made, one)
 	}
 	h.mu.Unlock()
+	h.owed.Wait()
 	var all sync.WaitGroup
 	for _, one := range made {
-		all.Go(func() {
-			one.mu.Lock()
-			defer one.mu.Unlock()
-			if one.server != nil {
-				_ = one.server.Close()
-			}
-		})
+		if server := one.server.Load(); server != nil {
+			all.Go(func() { _ = server.Close() })
+		}
 	}
 	all.Wait()
-	h.owed.Wait()
 }
 
 // config is the configuration that the servers are made by.
@@ -208,8 +204,8 @@ func (h *Host) checks(ctx context.Context) commandsrv.Checks {
 	return commandsrv.Checks{"workflow": !failed, "store": h.opts.Store.Works(ctx), "open": open}
 }
 
-// Get returns the server of what a configuration names, making it if there is none. One that could not be made is tried
-// again.
+// Get returns the server of what a configuration names, making it if there is none: once for all who wait for it, for
+// as long as the first of them stays. One that could not be made is tried again.
 func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, error) {
 	h.mu.Lock()
 	cfg, one := h.cfg, h.made[source]
@@ -218,25 +214,55 @@ func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, erro
 		h.made[source] = one
 	}
 	h.mu.Unlock()
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	if one.server != nil {
-		return one.server, nil
+	for {
+		if server := one.server.Load(); server != nil {
+			return server, nil
+		}
+		done := one.making.DoChan("", func() (any, error) { return nil, h.fill(ctx, cfg, source, one) })
+		select {
+		case made := <-done:
+			if made.Err != nil && !errors.Is(made.Err, errLeft) {
+				return nil, made.Err
+			}
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 	}
+}
+
+// errLeft says that whoever had a server made did not wait for it.
+var errLeft = errors.New("nobody waits for it")
+
+// fill makes the server of a place.
+func (h *Host) fill(ctx context.Context, cfg *config.Config, source string, one *place) error {
 	h.mu.Lock()
-	closed := h.closed // Close has looked, or is about to, and found no server here
-	h.mu.Unlock()
-	if closed {
-		return nil, errors.New("the commands are served no longer: workbench ends")
+	closed := h.closed
+	if !closed {
+		h.owed.Add(1)
+		defer h.owed.Done()
 	}
-	var err error
-	one.server, err = h.make(ctx, cfg, source)
-	one.failed.Store(err != nil && ctx.Err() == nil)
-	if one.failed.Load() && one.told != err.Error() {
+	h.mu.Unlock()
+	switch {
+	case closed:
+		return errors.New("the commands are served no longer: workbench ends")
+	case one.server.Load() != nil: // since it was looked for
+		return nil
+	}
+	server, err := h.make(ctx, cfg, source)
+	if err != nil && ctx.Err() != nil {
+		return errLeft
+	}
+	one.failed.Store(err != nil)
+	if err != nil && one.told != err.Error() {
 		one.told = err.Error()
 		h.opts.Logger.Error().AnErr(logkey.Err, err).Msg("commands cannot be served")
 	}
-	return one.server, err
+	if err == nil {
+		one.server.Store(server)
+	}
+	return err
 }
 
 // make makes the server of what a configuration names.

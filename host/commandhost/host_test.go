@@ -2,6 +2,8 @@ package commandhost
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +11,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -18,6 +23,7 @@ import (
 	"github.com/mcp-workbench/workbench/host/workflowhost"
 	"github.com/mcp-workbench/workbench/internal/model/modeltest"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
 // A folder's commands call tools of the configuration, make requests and run programs, and a configuration that is
@@ -156,4 +162,51 @@ func TestProbes(t *testing.T) {
 	if status, got := d.send("GET", "/probes/readyz", ""); status != http.StatusServiceUnavailable || strings.TrimSpace(got) != want {
 		t.Errorf("got %d %s, want it not to be ready: %s", status, got, want)
 	}
+}
+
+// slowTools are the tools of toolboxes that take their time.
+type slowTools struct {
+	noTools
+	asked atomic.Int32
+}
+
+func (s *slowTools) Tools(ctx context.Context, _ string) ([]command.Tool, []string, error) {
+	s.asked.Add(1)
+	select {
+	case <-time.After(10 * time.Second):
+		return nil, nil, errors.New("it does not start")
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// A server is made once for all who wait for it. Whoever leaves, the first of them too, has the others wait no longer
+// than it takes.
+func TestMadeForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tools := new(slowTools)
+		h := newHost(t, `{"toolboxes": {"dev": {"mcpServers": {"x": {"command": "x"}}}, "desk": {"mcpServers": {"desk": {"builtin": "commands", "commands": "toolbox:dev"}}}}}`, tools, zerolog.Nop(), nil)
+		began := time.Now()
+		got := make(chan error)
+		leaving, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		for _, ctx := range []context.Context{leaving, t.Context(), t.Context(), t.Context()} {
+			go func() {
+				_, err := h.Get(ctx, "toolbox:dev")
+				got <- err
+			}()
+			synctest.Wait()
+		}
+		if err := <-got; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v for the one who left", err)
+		}
+		for range 3 {
+			if err := <-got; err == nil || !strings.Contains(err.Error(), "does not start") {
+				t.Errorf("got %v, want that it does not start", err)
+			}
+		}
+		if took := time.Since(began); took != 11*time.Second || tools.asked.Load() != 2 {
+			t.Errorf("asked %d times in %s, want once more than by the one who left", tools.asked.Load(), took)
+		}
+	})
 }

@@ -8,44 +8,76 @@ import (
 	"sync"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-// A Store is opened when it is wanted first.
+// A Store is opened when it is wanted first: once for all who wait for it, who may leave.
 type Store struct {
-	open func(context.Context) (*store.Store, error)
-	log  zerolog.Logger
+	open    func(context.Context) (*store.Store, error)
+	log     zerolog.Logger
+	life    context.Context // until Close
+	end     context.CancelFunc
+	opening singleflight.Group
+	owed    sync.WaitGroup // what opens the store, and deletes what is too old
 
-	mu     sync.Mutex // held while the store is opened, and guards what follows
+	mu     sync.Mutex // guards what follows
 	opened *store.Store
-	end    context.CancelFunc // of what deletes what is too old
 	closed bool
-	owed   sync.WaitGroup
 }
 
 // New returns a Store that open opens. It is to be closed.
 func New(open func(context.Context) (*store.Store, error), log zerolog.Logger) *Store {
-	return &Store{open: open, log: log}
+	s := &Store{open: open, log: log}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
+
+var errEnding = errors.New("workbench is shutting down")
 
 // Get returns the store, which all share.
 func (s *Store) Get(ctx context.Context) (*store.Store, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	opened := s.opened
+	s.mu.Unlock()
+	if opened != nil {
+		return opened, nil
+	}
+	done := s.opening.DoChan("", func() (any, error) { return s.make() })
+	select {
+	case made := <-done:
+		opened, _ = made.Val.(*store.Store)
+		return opened, made.Err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// make opens the store. One goroutine at a time does.
+func (s *Store) make() (*store.Store, error) {
+	s.mu.Lock()
+	opened, closed := s.opened, s.closed
+	if !closed {
+		s.owed.Add(1)
+		defer s.owed.Done()
+	}
+	s.mu.Unlock()
 	switch {
-	case s.closed:
-		return nil, errors.New("workbench is shutting down")
-	case s.opened != nil:
-		return s.opened, nil
+	case closed:
+		return nil, errEnding
+	case opened != nil:
+		return opened, nil
 	}
-	opened, err := s.open(ctx)
-	if err == nil {
-		life, end := context.WithCancel(context.Background()) // until Close
-		s.opened, s.end = opened, end
-		s.owed.Go(func() { expire(life, opened, s.log, system()) })
+	opened, err := s.open(s.life)
+	if err != nil {
+		return nil, err
 	}
-	return opened, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened = opened
+	s.owed.Go(func() { expire(s.life, opened, s.log, system()) })
+	return opened, nil
 }
 
 // Works reports whether the store answers. One that nobody has wanted is not opened for that.
@@ -59,13 +91,14 @@ func (s *Store) Works(ctx context.Context) bool {
 // Close closes the store. Nobody is to use it any more.
 func (s *Store) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
-	if s.opened == nil {
-		return
-	}
+	s.mu.Unlock()
 	s.end()
 	s.owed.Wait()
-	_ = s.opened.Close()
-	s.opened = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened != nil {
+		_ = s.opened.Close()
+		s.opened = nil
+	}
 }

@@ -79,7 +79,7 @@ func (p *Server) Run() error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); { // after a crash it syncs thousands of files, twice
+	for end := time.Now().Add(6 * time.Minute); time.Now().Before(end); { // after a crash it syncs thousands of files, twice
 		conn, err := pgx.Connect(context.Background(), p.dsn("postgres"))
 		if err == nil {
 			return conn.Close(context.Background())

@@ -22,7 +22,17 @@ type Client struct {
 	Vars    Vars
 	Timeout string // what "timeout" in an entry bounds, and its unit: "call ms", "call s", "start ms"; "" if that is not known
 	Desktop bool   // it is started from a desktop, with a short PATH and few variables
+	Keeps   Keeping
 }
+
+// Keeping is which variables of its own environment a client keeps from the programs that it starts.
+type Keeping string
+
+// The ways to keep variables. The zero value keeps none, as far as that is known.
+const (
+	KeepsMost    Keeping = "most"    // all but a few, and those that "env_vars" of the entry names
+	KeepsSecrets Keeping = "secrets" // those whose names look like a secret's, unless "env" of the entry has them
+)
 
 // Vars is how the strings of a client's file name variables.
 type Vars string
@@ -58,6 +68,7 @@ type Form struct {
 	HTTP     string // what it says of an address; "" leaves it out
 	Command  string // default "command"
 	Array    bool   // the command is one array with its arguments
+	Env      string // default "env"
 	URL      string // default "url"
 	TokenVar string // names the variable that holds the bearer token, where none is to be written
 	NoHTTP   bool   // an address cannot be written into the file

@@ -20,9 +20,9 @@ func All() []Client {
 			Project: []string{".zed/settings.json"}, Key: []string{"context_servers"},
 			Form: Form{TypeKey: "source", Stdio: "custom", HTTP: "custom"}, Desktop: true, Vars: VarsNone},
 		{Name: "codex", Title: "Codex", User: places("$CODEX_HOME/config.toml", "~/.codex/config.toml"), Project: []string{".codex/config.toml"},
-			Format: TOML, Key: []string{"mcp_servers"}, Form: Form{TokenVar: "bearer_token_env_var"}, Vars: VarsNone},
+			Format: TOML, Key: []string{"mcp_servers"}, Form: Form{TokenVar: "bearer_token_env_var"}, Vars: VarsNone, Keeps: KeepsMost},
 		{Name: "gemini", Title: "Gemini CLI", User: places("$GEMINI_CLI_HOME/.gemini/settings.json", "~/.gemini/settings.json"),
-			Project: []string{".gemini/settings.json"}, Form: Form{URL: "httpUrl"}, Vars: VarsShell, Timeout: "call ms"},
+			Project: []string{".gemini/settings.json"}, Form: Form{URL: "httpUrl"}, Vars: VarsShell, Timeout: "call ms", Keeps: KeepsSecrets},
 		{Name: "antigravity", Title: "Antigravity", User: places("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
 			Form: Form{URL: "serverUrl"}, Desktop: true},
 		{Name: "opencode", Title: "opencode", User: places("XDG/opencode/opencode.json", "XDG/opencode/opencode.jsonc"),
@@ -40,7 +40,7 @@ func All() []Client {
 		{Name: "junie", Title: "JetBrains Junie", User: places("~/.junie/mcp/mcp.json"), Project: []string{".junie/mcp/mcp.json"}, Desktop: true},
 		{Name: "goose", Title: "Goose", User: Places{Any: []string{"XDG/goose/config.yaml"}, Windows: []string{"CFG/Block/goose/config/config.yaml"}},
 			Project: []string{".goose/config.yaml"}, Format: YAML, Key: []string{"extensions"},
-			Form: Form{Named: true, TypeKey: "type", Stdio: "stdio", HTTP: "streamable_http", Command: "cmd", URL: "uri",
+			Form: Form{Named: true, TypeKey: "type", Stdio: "stdio", HTTP: "streamable_http", Command: "cmd", Env: "envs", URL: "uri",
 				Fixed: []Fixed{{"enabled", "true"}, {"timeout", "300"}}}, Desktop: true, Timeout: "call s"},
 		{Name: "amp", Title: "Amp", User: Places{Any: []string{"~/.config/amp/settings.json"}, Windows: []string{"CFG/amp/settings.json"}},
 			Project: []string{".amp/settings.json"}, Key: []string{"amp.mcpServers"}},
@@ -68,7 +68,7 @@ func All() []Client {
 		{Name: "hermes", Title: "Hermes", User: places("~/.hermes/config.yaml"), Format: YAML, Key: []string{"mcp_servers"}},
 		{Name: "mcporter", Title: "MCPorter", User: places("~/.mcporter/mcporter.json", "~/.mcporter/mcporter.jsonc"), Project: []string{"config/mcporter.json"}},
 		{Name: "fx", Title: "fx", User: places("~/.fx/mcp.json"), Key: []string{"mcp"},
-			Form: Form{TypeKey: "type", Stdio: "local", HTTP: "remote", Array: true, TokenVar: "bearer_token_env"}, Vars: VarsBraces},
+			Form: Form{TypeKey: "type", Stdio: "local", HTTP: "remote", Array: true, Env: "environment", TokenVar: "bearer_token_env"}, Vars: VarsBraces},
 		{Name: "jan", Title: "Jan", User: places("DATA/Jan/data/mcp_config.json", "CFG/Jan/data/mcp_config.json"), Desktop: true},
 		{Name: "boltai", Title: "BoltAI", User: places("~/.boltai/mcp.json"), Desktop: true},
 		{Name: "anythingllm", Title: "AnythingLLM", User: places("CFG/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json"), Desktop: true},
@@ -99,7 +99,7 @@ func Find(name string) (Client, bool) {
 func places(paths ...string) Places { return Places{Any: paths} }
 
 func opencode() Form {
-	return Form{TypeKey: "type", Stdio: "local", HTTP: "remote", Array: true, Fixed: []Fixed{{"enabled", "true"}}}
+	return Form{TypeKey: "type", Stdio: "local", HTTP: "remote", Array: true, Env: "environment", Fixed: []Fixed{{"enabled", "true"}}}
 }
 
 func cline(editor string) string {

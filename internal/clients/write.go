@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/amend"
@@ -19,8 +20,16 @@ const TokenVariable = "WORKBENCH_TOKEN"
 type Own struct {
 	Command string
 	Args    []string
+	Env     Pairs  // what its environment has besides that of the client
+	Needs   []Need // what of the client's environment is to be in its own
 	URL     string
 	Token   string
+}
+
+// Need is a variable of the environment of a client.
+type Need struct {
+	Name string
+	Set  bool // as far as is known
 }
 
 // OwnEntry returns the entry of workbench as the client's file has it, as JSON. It is nil where an address cannot be
@@ -64,11 +73,60 @@ func (c Client) OwnEntry(own Own) []byte {
 			put("headers", wire.MustEncode(Pairs{{"Authorization", "Bearer " + own.Token}}))
 		}
 	}
+	if own.URL == "" {
+		env, names := c.handedOn(own)
+		if len(env) > 0 {
+			put(or(f.Env, "env"), wire.MustEncode(env))
+		}
+		if len(names) > 0 {
+			put("env_vars", wire.MustEncode(names))
+		}
+	}
 	for _, fixed := range f.Fixed {
 		put(fixed.Key, []byte(fixed.JSON))
 	}
 	out.WriteByte('}')
 	return out.Bytes()
+}
+
+// handedOn says by which variables, and by the names of which, an entry gives workbench what the client would keep from
+// it. A reference to a variable that is not set would be its value.
+func (c Client) handedOn(own Own) (env Pairs, names []string) {
+	env = slices.Clone(own.Env)
+	for _, v := range own.Needs {
+		switch {
+		case !c.keeps(v.Name):
+		case c.Keeps == KeepsMost:
+			names = append(names, v.Name)
+		case v.Set:
+			env = append(env, Pair{v.Name, "$" + v.Name})
+		}
+	}
+	return env, names
+}
+
+// keeps reports whether the client keeps a variable from the programs that it starts, of those that not every client
+// gives them.
+func (c Client) keeps(name string) bool {
+	return c.Keeps == KeepsMost || c.Keeps == KeepsSecrets && slices.ContainsFunc(secretWords(), func(word string) bool {
+		return strings.Contains(strings.ToUpper(name), word)
+	})
+}
+
+// secretWords are what names of variables have in them that a client with KeepsSecrets takes for secrets.
+func secretWords() []string {
+	return []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"}
+}
+
+// Lacking gives those of the variables that workbench needs which it would not get by an entry of the client.
+func (c Client) Lacking(entry Server, needs []Need) (names []string) {
+	for _, v := range needs {
+		given := slices.Contains(entry.InheritEnv, v.Name) || slices.ContainsFunc(entry.Env, func(p Pair) bool { return p.Key == v.Name })
+		if v.Set && !given && c.keeps(v.Name) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // OwnPlace returns where the entry of workbench stands in a file of the client, whatever it is called there, or where

@@ -13,11 +13,14 @@ import (
 // taken out of a file that has others, byte for byte.
 func TestOwnEntry(t *testing.T) {
 	stdio := clients.Own{Command: "/usr/local/bin/workbench", Args: []string{"serve"}}
+	more := stdio
+	more.Env = clients.Pairs{{Key: "XDG_STATE_HOME", Value: "/state"}}
+	more.Needs = []clients.Need{{Name: "GITHUB_TOKEN", Set: true}, {Name: "UNSET"}}
 	remote := clients.Own{URL: "https://desk.example.com/mcp", Token: "t0ken"}
 	var text strings.Builder
 	for _, c := range clients.All() {
 		fmt.Fprintf(&text, "== %s\n", c.Name)
-		for _, own := range []clients.Own{stdio, remote} {
+		for _, own := range []clients.Own{stdio, more, remote} {
 			entry := c.OwnEntry(own)
 			if entry == nil {
 				fmt.Fprintln(&text, "no address can be entered")
@@ -27,10 +30,17 @@ func TestOwnEntry(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
-			fmt.Fprintf(&text, "%s\n", strings.TrimSpace(string(set)))
+			if len(own.Env) == 0 || c.Keeps != "" || c.Form.Env != "" {
+				fmt.Fprintf(&text, "%s\n", strings.TrimSpace(string(set)))
+			}
 			entries, notes, err := clients.Read(clients.Source{Client: &c, Path: "file", Data: set, System: linux()})
 			if err != nil || len(notes) > 0 || len(entries) != 1 || !entries[0].Workbench() || entries[0].Server.URL != own.URL || entries[0].Server.Command != own.Command {
 				t.Errorf("%s: got %+v, %v, %v, want the entry of workbench", c.Name, entries, notes, err)
+				continue
+			}
+			// What the client gives to workbench is read as it was written, in the ways of that client.
+			if s := entries[0].Server; len(own.Env) > 0 && (len(s.Env) == 0 || s.Env[0] != own.Env[0]) || c.Name == "codex" && len(own.Needs) != len(s.InheritEnv) {
+				t.Errorf("%s: got env %v and inheritEnv %v, want %v and the names of %v", c.Name, s.Env, s.InheritEnv, own.Env, own.Needs)
 			}
 		}
 		entry := c.OwnEntry(stdio)

@@ -96,6 +96,11 @@ func examineEntries(e *opening.Environment, c clients.Client, path string, ours 
 		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Client: c.Name, Message: fmt.Sprintf("%s:%d: %s starts %s, which is not this workbench", path, ours[0].Line, c.Title, foreign.NewName(entry.Command)),
 			Remedy: "workbench connect " + c.Name + " writes this one"})
 	}
+	if names := c.Lacking(entry, e.Needs()); names != nil {
+		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Client: c.Name,
+			Message: fmt.Sprintf("%s:%d: %s does not pass on what the configuration wants of the environment: %s", path, ours[0].Line, c.Title, strings.Join(names, ", ")),
+			Remedy:  "workbench connect " + c.Name + " has it pass them on"})
+	}
 	for i, arg := range entry.Args {
 		name, with := strings.CutPrefix(arg, "--config=")
 		if arg == "--config" && i+1 < len(entry.Args) {

@@ -46,7 +46,8 @@ a file stays as it is. workbench disconnect removes the entry again, and workben
 undo FILE restores the earlier file.
 
 The entry starts this program by its full path, with the --config of this call if
-there is one. With --http it has the address and a token of the gateway that
+there is one, and names the variables that the configuration wants, for clients that
+would not pass them on. With --http it has the address and a token of the gateway that
 workbench serve --http runs.
 
 The servers that a client already has stay in its file; workbench import copies them.`,
@@ -159,7 +160,10 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 		if err != nil {
 			return clients.Own{}, err
 		}
-		own := clients.Own{Command: program, Args: []string{"serve"}}
+		own := clients.Own{Command: program, Args: []string{"serve"}, Env: places(env), Needs: env.Needs()}
+		if _, set := env.Lookup("XDG_RUNTIME_DIR"); set { // the unlocked key of the secrets is there
+			own.Needs = append(own.Needs, clients.Need{Name: "XDG_RUNTIME_DIR", Set: true})
+		}
 		named := env.ConfigPath
 		if named == "" {
 			named, _ = env.Lookup("WORKBENCH_CONFIG")
@@ -186,6 +190,20 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 		}
 	}
 	return own, nil
+}
+
+// places are the variables that say where this workbench finds its configuration and its secrets, where that is not the
+// usual place: many clients keep them from the programs that they start, and desktops do not have them.
+func places(e *cli.Environment) (env clients.Pairs) {
+	home, _ := e.Lookup("HOME")
+	for name, usual := range map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state", "WORKBENCH_SECRETS_KEY": ".local/state/workbench/secrets.key"} {
+		value, _ := e.Lookup(name)
+		if filepath.IsAbs(value) && filepath.Clean(value) != filepath.Join(home, filepath.FromSlash(usual)) {
+			env = append(env, clients.Pair{Key: name, Value: value})
+		}
+	}
+	slices.SortFunc(env, func(a, b clients.Pair) int { return strings.Compare(a.Key, b.Key) })
+	return env
 }
 
 // programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version

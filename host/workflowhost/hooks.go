@@ -39,7 +39,6 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Anybody may send a request, and take their time: it has no place before it is there.
 	body, err := reqbody.Read(w, r, "", nil, runs.MaxHook, hookTime)
 	if err != nil {
-		w.Header().Set("Connection", "close")
 		http.Error(w, fmt.Sprintf("%v (at most %d bytes)", err, runs.MaxHook), err.Status)
 		return
 	}

@@ -276,7 +276,6 @@ func (p *Page) body(w http.ResponseWriter, r *http.Request, user string) ([]byte
 	}
 	body, err := reqbody.Read(w, r, user, nil, most, bodyTime)
 	if err != nil {
-		w.Header().Set("Connection", "close")
 		fail(w, err.Status, err.Error())
 		return nil, false
 	}

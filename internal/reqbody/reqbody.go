@@ -41,10 +41,30 @@ func Await(w http.ResponseWriter, r *http.Request, patience time.Duration) {
 // bodies slowly waits for the first of them before more are read, and has nobody else wait.
 var users = account.NewUsers(account.Bodies)
 
+// lingerTime is how long a client whose body is left may go on sending, so that it sees why.
+const lingerTime = time.Second
+
+// Leave has a request be answered whose body is not read, or not to its end. Without this net/http reads the body first,
+// and waits for all of it. The connection ends with the answer; that of HTTP/2 is also that of others, and goes on.
+func Leave(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 && r.ProtoMajor < 2 {
+		w.Header().Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)) // a connection of a test has none
+	}
+}
+
 // Read appends the body of a request to buf, which a user sends: "" is a user who is not known, and has to be given
 // little. What it returns is of use also beside an error, as what was read. The time is patience for all of it, and for
-// the wait for the other bodies of the user besides.
+// the wait for the other bodies of the user besides. A body that was not read whole is left.
 func Read(w http.ResponseWriter, r *http.Request, user string, buf []byte, most int, patience time.Duration) ([]byte, *Error) {
+	body, err := read(w, r, user, buf, most, patience)
+	if err != nil {
+		Leave(w, r)
+	}
+	return body, err
+}
+
+func read(w http.ResponseWriter, r *http.Request, user string, buf []byte, most int, patience time.Duration) ([]byte, *Error) {
 	if r.ContentLength > int64(most) {
 		return buf, errLong
 	}

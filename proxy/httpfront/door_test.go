@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -267,5 +270,41 @@ func TestHTTPResource(t *testing.T) {
 		if got := refused.Header.Get("WWW-Authenticate"); resp.StatusCode != 404 || got != `Bearer realm="workbench"` {
 			t.Errorf("%s: got %d and the challenge %q, want nothing there", name, resp.StatusCode, got)
 		}
+	}
+}
+
+// Over HTTP/2 a connection is that of many, as behind a proxy: a request that is refused unread costs the others nothing.
+func TestRefusedOnASharedConnection(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{Token: token}})
+	srv := httptest.NewUnstartedServer(w.front)
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	used := make(map[net.Addr]bool)
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used[c.Conn.LocalAddr()] = true }}
+	for i := range 50 {
+		bearer, want := token, http.StatusBadRequest // there is no session
+		if i%2 == 1 {
+			bearer, want = "another", http.StatusUnauthorized
+		}
+		req, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, srv.URL+"/mcp", strings.NewReader(ping))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = w.address
+		for name, value := range map[string]string{"Authorization": "Bearer " + bearer, "Content-Type": "application/json", "Accept": "*/*"} {
+			req.Header.Set(name, value)
+		}
+		resp, err := srv.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != want || resp.ProtoMajor != 2 {
+			t.Fatalf("got %d of %s and %v, want %d", resp.StatusCode, resp.Proto, err, want)
+		}
+	}
+	if len(used) != 1 {
+		t.Errorf("it took %d connections, want 1", len(used))
 	}
 }

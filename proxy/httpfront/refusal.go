@@ -2,15 +2,11 @@ package httpfront
 
 import (
 	"net/http"
-	"time"
 
+	"github.com/mcp-workbench/workbench/internal/reqbody"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
-
-// lingerTime is how long a client that is refused may go on sending, and one that is let go at the end may go on
-// reading, so that it sees why.
-const lingerTime = time.Second
 
 // refusal is a request that is answered with an HTTP status, and a body that is a JSON-RPC error.
 type refusal struct {
@@ -66,10 +62,8 @@ func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
 	if no.header[0] != "" {
 		h.Set(no.header[0], no.header[1])
 	}
-	if r.ContentLength != 0 && !no.read {
-		// Without this net/http reads the body first, and without a deadline it waits for the rest of it afterwards.
-		h.Set("Connection", "close")
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+	if !no.read {
+		reqbody.Leave(w, r)
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(no.status)

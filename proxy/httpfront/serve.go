@@ -20,6 +20,7 @@ const (
 	maxHeader  = 32 << 10
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
+	lingerTime = time.Second // for a client that is let go at the end to read why
 )
 
 // Serve serves on ln, which it closes, until ctx ends. Then nothing more is accepted, what is under way is answered for

@@ -159,7 +159,6 @@ func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, 
 	}
 	body, err := reqbody.Read(w, r, callerOf(r).who.Name, nil, maxBody, bodyTime)
 	if err != nil {
-		w.Header().Set("Connection", "close")
 		return nil, faultf(err.Status, "%v (at most %d bytes)", err, maxBody)
 	}
 	return body, nil

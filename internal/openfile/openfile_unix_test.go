@@ -39,14 +39,19 @@ func TestFaultG47_NotRegular(t *testing.T) {
 		"Make":        func(path string) error { _, _, err := openfile.Make(path); return err },
 		"Append":      func(path string) error { _, err := openfile.Append(path); return err },
 		"Folder":      func(path string) error { return openInFolder(dir, path) },
+		"Replace":     func(path string) error { return openfile.Replace(path, nil) },
+		"Cache":       func(path string) error { return openfile.Cache(path, nil) },
 	}
 	for kind, path := range kinds {
 		for way, try := range ways {
-			if kind == "device" && (way == "Append" || way == "Folder") || kind == "folder" && way == "Folder" {
-				continue // a log may go to a device; a folder has folders in it, and nothing of /dev
+			if kind == "device" && (way == "Append" || way == "Folder" || way == "Replace" || way == "Cache") || kind == "folder" && way == "Folder" {
+				continue // a log may go to a device; a folder has folders in it, and nothing of /dev; and that one is needed
 			}
 			if err := within(t, way+" of a "+kind, func() error { return try(path) }); !errors.Is(err, openfile.ErrNotRegular) {
 				t.Errorf("%s of a %s: got error %v, want that it is not regular", way, kind, err)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+				t.Fatalf("%s of a %s: a file is in its place, or nothing (%v)", way, kind, err)
 			}
 		}
 	}

@@ -14,20 +14,32 @@ const Prefix = ".new-"
 
 // Replace puts data in place of the file at path, with mode 0600: a file is there whole or not at all, since it is
 // written beside its place and then renamed into it. A program that has the old file open goes on reading the old file.
-// When Replace returns nil the data are on stable storage.
+// When Replace returns nil the data are on stable storage. It fails with ErrNotRegular where anything else than a regular
+// file is, or a descriptor that was handed over, and leaves that alone.
 func Replace(path string, data []byte) error {
 	return Write(path, writing(data))
 }
 
 // Write is Replace for what write writes. If that returns an error, it is returned, and all is as it was.
 func Write(path string, write func(*os.File) error) error {
-	return lastingly(path, write, rename, system)
+	return lastingly(path, write, replace, system)
 }
 
 // Cache is Replace for what may be lost: a loss of power may leave a file that is cut or empty, which its reader is to
 // notice.
 func Cache(path string, data []byte) error {
-	return written(path, writing(data), rename)
+	return written(path, writing(data), replace)
+}
+
+// replace is rename to where a regular file is, or nothing.
+func replace(from, to string) error {
+	if HandedOver(to) {
+		return notRegular(to, fs.ModeDevice)
+	}
+	if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() {
+		return notRegular(to, info.Mode())
+	}
+	return rename(from, to)
 }
 
 // writing is what writes data.

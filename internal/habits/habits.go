@@ -70,13 +70,14 @@ var errBusy = errors.New("other processes keep it busy")
 type Memory struct {
 	path  string
 	turns *slots.Slots // of changing it
+	wait  time.Duration
 	log   zerolog.Logger
 }
 
 // New gives the memory in a file, which is made, with its folder, when there is something to remember. What goes wrong
 // is said to log, at debug.
 func New(path string, log zerolog.Logger) *Memory {
-	return &Memory{path: path, turns: slots.New(filepath.Dir(path), 1), log: log}
+	return &Memory{path: path, turns: slots.New(filepath.Dir(path), 1), wait: lockWait, log: log}
 }
 
 // Recall returns what is remembered of a client.
@@ -125,7 +126,7 @@ func (m *Memory) read() (document, error) {
 }
 
 func (m *Memory) write(ctx context.Context, r record) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errBusy)
+	ctx, cancel := context.WithTimeoutCause(ctx, m.wait, errBusy)
 	defer cancel()
 	done, err := m.turns.Take(ctx, "clients")
 	if err != nil {

@@ -79,7 +79,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		if err != nil && !errors.As(err, &not) && !harmless(ctx, t.e.opts.Tools, a) {
 			// Nobody knows what became of it. The intent stays, and a person is asked.
 			lost := t.at(Lost)
-			lost.Tool, lost.Text = toolName(a), cut.Short(err.Error())
+			lost.Tool, lost.Text = toolName(a), cut.After(err.Error(), maxFailure)
 			t.note(lost)
 			return some(t.askPerson(ctx, askUnknown))
 		}

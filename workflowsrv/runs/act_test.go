@@ -145,6 +145,20 @@ func TestUnreadableResult(t *testing.T) {
 	}
 }
 
+// The agent is told why a call failed, in more than a line.
+func TestWhyFailed(t *testing.T) {
+	why := strings.Repeat("ok\n", 300) + "FAIL: TestX: got 1, want 2"
+	result, err := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": why}}, "isError": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := runs.NewEngine(runs.Options{Find: finder(t, strings.Replace(acting, `"retries":1`, `"retries":0`, 1)), Tools: &desk{results: []string{string(result)}}})
+	a, err := e.Start(t.Context(), runs.Caller{Principal: "alice"}, "acting", "", json.RawMessage(`{"n":3}`))
+	if at(t, a, err, "failed count"); !strings.Contains(a.Text, why) {
+		t.Errorf("got %s, want all that the tool said", a.Text)
+	}
+}
+
 // A run that has come to its limit can be given up, as the error says.
 func TestFullRun(t *testing.T) {
 	log := runs.NewMemory()

@@ -36,6 +36,8 @@ func toolName(a *definition.Act) string { return a.Toolbox + "/" + a.Server + "/
 const (
 	// maxResult is the most of a result that becomes a variable.
 	maxResult = 256 << 10
+	// maxFailure is how much is kept of why a call failed, which the agent or a person is told.
+	maxFailure = 2 << 10
 	// callFor is how long a call may take whose step says nothing.
 	callFor = 5 * time.Minute
 )
@@ -115,7 +117,7 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 		if text == "" {
 			text = "the tool failed, and said nothing"
 		}
-		return nil, cut.Short(text)
+		return nil, cut.After(text, maxFailure)
 	}
 	if len(r.Structured) > 0 && len(r.Structured) <= maxResult {
 		return r.Structured, ""

@@ -168,7 +168,8 @@ func (s *standing) put(why asking, asked Event) Question {
 func (s *standing) agreed() bool {
 	at := s.gate()
 	_, waits := s.r.until[at]
-	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain && !waits {
+	agrees := func(e Event) bool { return e.Answer == yes || e.Answer == callAgain }
+	if !agrees(s.r.answers[at]) && !waits {
 		return false
 	}
 	for _, e := range slices.Backward(s.r.Events) {
@@ -184,7 +185,7 @@ func (s *standing) agreed() bool {
 				return true
 			}
 		case Answered:
-			return e.Digest == s.about(Answered).Digest
+			return agrees(e) && e.Digest == s.about(Answered).Digest // also if it was given in a branch that was left
 		case Done:
 			return false
 		}

@@ -155,6 +155,31 @@ func TestAgreedOnce(t *testing.T) {
 	at(t, a, err, "step publish")
 }
 
+// What a person has said last counts: no rewind to where the person had agreed before takes a no back.
+func TestLastWordCounts(t *testing.T) {
+	const text = `{"id":"last","name":"Last","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"p"},{"id":"publish","title":"Publish","prompt":"p","requireConfirmation":true}]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "last", "", nil)
+	began := at(t, a, err, "step one")
+	say := func(answer string) {
+		t.Helper()
+		a, err := e.Next(t.Context(), who, runs.Step{Run: began.Run, ID: "one", Notes: "n"})
+		at(t, a, err, "person publish")
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: began.Run, Answer: answer, How: "test"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("yes")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: began.Run})
+	agreed := at(t, a, err, "step publish").Event
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: began.Run, Action: "rewind", To: began.Event})
+	at(t, a, err, "step one")
+	say("no")
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: began.Run, Action: "rewind", To: agreed})
+	at(t, a, err, "person publish")
+}
+
 // A code is good for once: neither a rewind to where it was made nor one that forgets the wrong tries makes it so again,
 // and what is kept of it, which agents can read, does not tell it to who tries all that there are.
 func TestCodeOnce(t *testing.T) {

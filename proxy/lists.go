@@ -17,6 +17,11 @@ func (s *Session) list(c *call, k toolbox.Kind) {
 	if f == nil {
 		return
 	}
+	for _, b := range s.shelf.Opened() {
+		for _, srv := range b.Servers() {
+			srv.Refresh(k) // the client is told if there is news
+		}
+	}
 	hand := s.shelf.Hand(k, f.terms.Era)
 	if len(s.shelf.Unsettled()) == 0 {
 		s.replyList(f, k, hand)

@@ -62,6 +62,8 @@ func (r receiver) Ended() { r.c.server.pump() }
 
 func (r receiver) Draining() { r.c.server.at.withdraw(r.c.Conn) }
 
+func (r receiver) Mismatched() { r.c.server.reading.ask(r.c.Conn, Tools) }
+
 // Request hands a request of the server to the client.
 func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	c, s := r.c, r.c.server

@@ -42,6 +42,7 @@ type reader struct {
 	again   bool          // it is to be read once more
 	reading bool          // it is being read; one that failed before and is tried again is waited for by nobody
 	woken   chan struct{} // holds a value when it is to be read once more
+	stale   time.Time     // from when on it is not to be relied on, as its server says; zero for never
 }
 
 // first reads the lists at a start: the tools, which the server is not ready without, the prompts if any may be held
@@ -86,6 +87,7 @@ func (r *reading) firstTools(ctx context.Context, c *rpc.Conn, any bool) error {
 		return tools.Err
 	}
 	r.lists.Store(Tools, tools)
+	r.date(Tools, &tools)
 	if !tools.Failed() {
 		r.at.noteSeen(time.Time{})
 	}
@@ -123,6 +125,7 @@ func (r *reading) renew(c *rpc.Conn, k Kind) (differs bool, failure error) {
 			return false // the end of the server says nothing of its list
 		}
 		failure = cmp.Or(failure, missing(list))
+		r.date(k, &list)
 		return r.lists.Store(k, list)
 	}
 	differs = store(k)
@@ -144,6 +147,30 @@ func (r *reading) now(ctx context.Context, c *rpc.Conn, k Kind) (read, differs b
 		return false, false
 	}
 	return true, r.lists.Store(k, list)
+}
+
+// date notes from when on a list is stale that was just read. It is not before the list may be read again.
+func (r *reading) date(k Kind, list *offered.Reading) {
+	if list.Err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of := r.readerLocked(k)
+	if of.stale = (time.Time{}); list.Dated {
+		of.stale = time.Now().Add(max(list.Fresh, relistPause))
+	}
+}
+
+// isStale reports whether a list is not to be relied on any more. Templates are read with resources.
+func (r *reading) isStale(k Kind) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	is := func(k Kind) bool {
+		of := r.readers[k]
+		return of != nil && !of.stale.IsZero() && !time.Now().Before(of.stale)
+	}
+	return is(k) || k == Resources && is(Templates)
 }
 
 // missing says why a list was not read to its end that may be the next time, nil for any other.

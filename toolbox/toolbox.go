@@ -101,15 +101,19 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 // Await returns when each server of an open toolbox is ready or has failed, or when wait is over or ctx ends; servers
 // that are late go on starting, and those that somebody has logged in to meanwhile are tried again. A server that the
 // catalogue knows is waited for only if its start has failed before: its lists are there, and calls wait until it is
-// ready. One that was waited for in vain, here or in another run, is not waited for again, but by name. If names are
-// given, only those servers are waited for.
+// ready. One that was waited for in vain, here or in another run, is not waited for again, but by name. Lists that
+// are not to be relied on any more are read anew, which is waited for, too. If names are given, only those servers are
+// waited for.
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
-	var unknown []*Server
+	var unknown, stale []*Server
 	for _, s := range t.Servers() {
 		if st := s.at.now().Status; s.admits(&st) {
 			s.at.retry()
 		}
 		named := slices.Contains(names, s.Name)
+		if (named || len(names) == 0) && s.Refresh(Tools, Prompts, Resources) {
+			stale = append(stale, s)
+		}
 		if !s.memory.known() && (named || len(names) == 0 && !s.at.isLate()) {
 			unknown = append(unknown, s)
 		}
@@ -117,6 +121,11 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	settle(waiting, unknown)
+	lists, done := context.WithTimeout(waiting, othersWait)
+	defer done()
+	for _, s := range stale {
+		s.reading.await(lists)
+	}
 	if waiting.Err() != nil && ctx.Err() == nil {
 		for _, s := range unknown {
 			s.memory.noteLate()

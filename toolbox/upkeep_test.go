@@ -283,3 +283,66 @@ func TestSkillsAreReadInOrder(t *testing.T) {
 		}
 	})
 }
+
+// A list that a server gave for a time is read anew after it when somebody asks for it, unless the server tells of its
+// changes: a new tool could not be called otherwise for as long as the connection lasts.
+func TestListsThatAreStale(t *testing.T) {
+	for name, tt := range map[string]struct {
+		capabilities, ttl string
+		listens           bool // it acknowledges a subscription
+		want              int  // how often the list was read after a minute and a half
+	}{
+		"does not tell":                   {`{"tools":{}}`, `,"ttlMs":60000`, false, 2},
+		"would tell, but has no listener": {`{"tools":{"listChanged":true}}`, `,"ttlMs":60000`, false, 2},
+		"tells":                           {`{"tools":{"listChanged":true}}`, `,"ttlMs":60000`, true, 1},
+		"gives it for longer":             {`{"tools":{}}`, `,"ttlMs":1e300`, false, 1},
+		"gives it for no time":            {`{"tools":{}}`, `,"ttlMs":-1`, false, 3},
+		"does not say for how long":       {`{"tools":{}}`, ``, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reluctant{Server: &mcptest.Server{Modern: true, Capabilities: tt.capabilities, Lack: []string{"subscriptions/listen"}}, method: "tools/list"}
+				r.do = func(n int, m *wire.Message, _ func(), answer func([]byte)) {
+					answer(wire.AppendResult(nil, m.Bytes(m.ID), fmt.Appendf(nil, `{"resultType":"complete","tools":[{"name":"tool%d","inputSchema":{"type":"object"}}]%s}`, n, tt.ttl)))
+				}
+				var e wire.Endpoint = r
+				if tt.listens {
+					e = &listened{Server: r.Server, inner: r, agrees: true, open: make(map[string]string)}
+				}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return e, nil })
+				if err := b.Open(t.Context(), time.Second); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					time.Sleep(45 * time.Second)
+					b.Await(t.Context(), time.Minute)
+				}
+				if got := s.Items(toolbox.Tools)[0].Key.Verbatim(); r.count() != tt.want || got != fmt.Sprintf("tool%d", tt.want) {
+					t.Errorf("after %d readings it has %s, want %d readings", r.count(), got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A call that is refused for its header was made by a definition that the server has changed, which is read anew.
+func TestListAfterAMismatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reluctant{Server: &mcptest.Server{Modern: true, Tools: []string{`{"name":"refuse","inputSchema":{"type":"object"}}`}}, method: "tools/list"}
+		r.do = func(_ int, _ *wire.Message, pass func(), _ func([]byte)) { pass() }
+		b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+		if err := b.Open(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for want, code := range []int{1: -32602, 2: -32020} {
+			if code == 0 {
+				continue
+			}
+			_, _ = callTool(t, s, "refuse", fmt.Sprintf(`{"result":{"code":%d,"message":"m"}}`, code))
+			time.Sleep(time.Minute)
+			if r.count() != want {
+				t.Errorf("after the error %d the list was read %d times, want %d", code, r.count(), want)
+			}
+		}
+	})
+}

@@ -257,6 +257,13 @@ func (w *watches) acknowledged(by rpc.Handler) (missed bool) {
 	return w.missed.Swap(false)
 }
 
+// hears reports whether a modern server has acknowledged a subscription, which lasts.
+func (w *watches) hears() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.heard != nil
+}
+
 // ended notes the end of a subscription; it reports whether nothing else tells of changes. One that the server refused
 // leaves the place to the one before it.
 func (w *watches) ended(l *listener, refused bool) (deaf bool) {

@@ -18,7 +18,8 @@ import (
 // listened is a modern server that keeps the subscriptions which are open.
 type listened struct {
 	*mcptest.Server
-	agrees bool // it acknowledges them
+	agrees bool          // it acknowledges them
+	inner  wire.Endpoint // what takes the rest; nil means Server
 	mu     sync.Mutex
 	open   map[string]string // by ids, what they are for
 	said   []string          // what it was told of them, in order
@@ -29,6 +30,9 @@ func (l *listened) Connect(send func([]byte)) wire.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.send = send
+	if l.inner != nil {
+		return &listenedSession{l.inner.Connect(send), l}
+	}
 	return &listenedSession{l.Server.Connect(send), l}
 }
 

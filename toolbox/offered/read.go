@@ -2,6 +2,8 @@ package offered
 
 import (
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -23,6 +25,10 @@ type Reading struct {
 	// Unread says that the server has more of the list than is known. A server that has no such list has nothing
 	// unread.
 	Unread bool
+	// Fresh is for how long the list is good, where Dated says that the server has said so (specification 2026-07-28,
+	// caching): that of the page that is good for the shortest time.
+	Fresh time.Duration
+	Dated bool
 }
 
 // Failed reports whether nothing of the list could be read.
@@ -46,6 +52,9 @@ func Read(kind Kind, room int, usable func(Item) bool, ask Ask) (r Reading) {
 			return r
 		}
 		r.Bad += p.bad
+		if p.dated && (!r.Dated || p.fresh < r.Fresh) {
+			r.Fresh, r.Dated = p.fresh, true
+		}
 		for _, it := range p.items {
 			if named[it.Key] || !usable(it) {
 				r.Bad++
@@ -94,17 +103,25 @@ type Page struct {
 	more  bool   // there are more entries than a list may have
 	next  string // the cursor of the page after it, unless it is too long
 	wide  int    // how long it is
+	fresh time.Duration
+	dated bool // the server says for how long it is fresh
 }
+
+// maxFresh is the longest that a page is good for, in milliseconds.
+const maxFresh = 1e10
 
 // maxCursor is the longest cursor that is sent back, in bytes.
 const maxCursor = 16 << 10
 
 // readPage takes from a result what there is room for, and copies nothing else: a page may be as long as a message.
 func readPage(raw []byte, kind Kind, room, count int) (p Page, err error) {
-	var out [2]wire.Span
+	var out [3]wire.Span
 	whole := wire.Whole(raw)
-	if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
+	if err := wire.Find(raw, whole, []string{string(kind), "nextCursor", "ttlMs"}, out[:]); err != nil {
 		return p, err
+	}
+	if ms, err := strconv.ParseFloat(string(raw[out[2].Start:out[2].End]), 64); err == nil {
+		p.fresh, p.dated = time.Duration(min(max(ms, 0), maxFresh))*time.Millisecond, true
 	}
 	if !out[0].Present() || raw[out[0].Start] != '[' {
 		return p, fmt.Errorf("the result has no list %q", kind)

@@ -48,6 +48,7 @@ func (nobody) Request(*wire.Message, rpc.Handler)      {}
 func (nobody) Notification(*wire.Message, rpc.Handler) {}
 func (nobody) Ended()                                  {}
 func (nobody) Draining()                               {}
+func (nobody) Mismatched()                             {}
 
 // A reply that waits for a client which reads slowly is late by the total time of its call alone.
 func TestReplyThatWaitsForTheClient(t *testing.T) {

@@ -29,6 +29,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
@@ -44,6 +45,8 @@ type Owner interface {
 	Ended()
 	// Draining says that the server has the connection take no more calls.
 	Draining()
+	// Mismatched says that the server refused a call because its header was made by another definition of the tool.
+	Mismatched()
 }
 
 // Options are what a connection needs.
@@ -149,6 +152,9 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 		counts.Lost.Add(1)
 	case m.Kind == wire.Failure:
 		counts.Failures.Add(1)
+		if code, _ := jsontype.Int(m.Get(m.Error, "code")); code == eras.HeaderMismatch {
+			c.opts.Owner.Mismatched()
+		}
 		m = c.hidden(m)
 	}
 	call.Handler.Done(m, err)

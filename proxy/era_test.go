@@ -387,6 +387,24 @@ func TestLegacyClientModernServerAsks(t *testing.T) {
 	}
 }
 
+// Progress only rises for a client, although a server that asks counts anew when its request is made again.
+func TestProgressOfARequestMadeAgain(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"new": {Modern: true}})
+	c.initialize()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"n":2,"ask":{"method":"elicitation/create","params":{"message":"?"}}}},"_meta":{"progressToken":"p"}}}`)
+	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept"}}`, field(t, c.hear(`"method":"elicitation/create"`), "id"))
+	c.hear(`"id":1`)
+	var got []string
+	for _, msg := range c.seen {
+		if strings.Contains(msg, `"x":1.0`) { // the server's own
+			got = append(got, fmt.Sprintf("%s/%s", field(t, msg, "params", "progress"), field(t, msg, "params", "total")))
+		}
+	}
+	if want := []string{"1/2", "2/2", "3/4", "4/4"}; !slices.Equal(got, want) {
+		t.Errorf("got the progress %q, want %q", got, want)
+	}
+}
+
 // The answers to several questions go to the server in the order in which it asked, in whatever order the client gives
 // them: the same conversation is the same bytes.
 func TestAnswersAreInOrder(t *testing.T) {

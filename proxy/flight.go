@@ -179,7 +179,12 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 	}
 	b := f.requests.buffers.Get()
 	defer f.requests.buffers.Put(b)
-	*b = wire.Splice(*b, m.Raw, wire.Edit{Span: token, New: to.token})
+	own := wire.Edit{Span: token, New: to.token}
+	if f.again != nil {
+		*b = wire.Splice(*b, m.Raw, f.again.onward(m, own)...)
+	} else {
+		*b = wire.Splice(*b, m.Raw, own)
+	}
 	to.out.Message(*b)
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,6 +26,30 @@ const (
 type repeatable struct {
 	raw    []byte // with the edits applied, the client's id and token still in it
 	rounds int
+	// told is the progress that the client was told of, and from what it was told of before the request was sent the
+	// last time.
+	told, from float64
+}
+
+// onward gives the edits that have the progress of a request that was sent again go on where it was, since progress only
+// rises: the server counts anew each time. token is where the progress token stands, to be replaced by the client's.
+func (r *repeatable) onward(m *wire.Message, token wire.Edit) []wire.Edit {
+	edits := []wire.Edit{token}
+	for _, name := range []string{"progress", "total"} {
+		at, _ := wire.FindPath(m.Raw, m.Params, name)
+		value, err := strconv.ParseFloat(string(m.Bytes(at)), 64)
+		if err != nil {
+			continue
+		}
+		if name == "progress" {
+			r.told = max(r.told, r.from+value)
+		}
+		if r.from > 0 {
+			edits = append(edits, wire.Edit{Span: at, New: strconv.AppendFloat(nil, r.from+value, 'f', -1, 64)})
+		}
+	}
+	slices.SortFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
+	return edits
 }
 
 func newRepeatable(c *call, edits []wire.Edit) *repeatable {
@@ -155,6 +181,7 @@ func (r *round) end(tell bool) {
 // again sends the request with the answers.
 func (r *round) again() {
 	f := r.f
+	f.again.from = f.again.told
 	text := []byte(`"inputResponses":{`)
 	for _, a := range r.answers {
 		text = wire.AppendMember(text, a.key, a.result)

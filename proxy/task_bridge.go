@@ -146,7 +146,8 @@ func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err e
 	case err != nil:
 		return "", "", err
 	}
-	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.WithoutRelatedTask(raw, wire.Whole(raw))...)), nil
+	raw = wire.Splice(nil, raw, eras.WithoutRelatedTask(raw, wire.Whole(raw))...)
+	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.ResultToModern(raw, wire.Whole(raw), false)...)), nil
 }
 
 // askModern answers a legacy client about a task of a modern server.

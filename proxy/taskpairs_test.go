@@ -175,6 +175,8 @@ func TestTasksOfBothEras(t *testing.T) {
 			k := newTaskClient(t, pair.modern, &pair.server)
 			if got, failure := k.outcome(k.begin("slow_compute", `{"seconds":0.01}`)); failure != nil || !strings.Contains(got, "Computed.") {
 				t.Errorf("slow_compute: got %s, %v", got, failure)
+			} else if pair.modern && pair.server.NoModern && !strings.Contains(got, `"resultType":"complete"`) {
+				t.Errorf("slow_compute: got %s, want a result of revision 2026-07-28, which says its type", got)
 			}
 			if _, failure := k.outcome(k.begin("protocol_error_job", `{}`)); failure == nil || failure.Code != -32603 {
 				t.Errorf("protocol_error_job: got %v, want the error -32603", failure)

@@ -439,8 +439,10 @@ func (s *session) tool(m *wire.Message) {
 		s.text(m, strings.Repeat("x", args.N))
 	case "progress":
 		s.progress(m, out[2], args.N, time.Duration(args.MS)*time.Millisecond)
+		s.text(m, "done")
 	case "ask":
 		time.Sleep(time.Duration(args.MS) * time.Millisecond)
+		s.progress(m, out[2], args.N, 0)
 		s.ask(m, args.Ask, args.Say...)
 	case "hang":
 		for _, msg := range args.Say {
@@ -512,7 +514,7 @@ func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
 	s.text(m, fmt.Sprintf("%s was called with %s", name, m.Bytes(arguments)))
 }
 
-// progress sends n notifications, each after a pause, and then the result.
+// progress sends n notifications, each after a pause.
 func (s *session) progress(m *wire.Message, meta wire.Span, n int, pause time.Duration) {
 	token, err := wire.FindPath(m.Raw, meta, "progressToken")
 	if err == nil && token.Present() {
@@ -521,7 +523,6 @@ func (s *session) progress(m *wire.Message, meta wire.Span, n int, pause time.Du
 			s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"x":1.0}}`, m.Bytes(token), i+1, n))
 		}
 	}
-	s.text(m, "done")
 }
 
 // result answers as it is told, and lists the task of the answer, if it has one.

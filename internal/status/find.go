@@ -61,19 +61,14 @@ var ErrGone = errors.New("the workbench has ended")
 
 // Get asks the workbench where it stands.
 func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
-	defer cancel()
-	err = p.get(ctx, "/status", func(body io.Reader) error { return read(json.NewDecoder(body), &w) })
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%s: no answer within %s: its process hangs or is stopped", p.path, getTime)
-	}
+	err = p.get(ctx, getTime, "/status", func(body io.Reader) error { return read(json.NewDecoder(body), &w) })
 	return w, err
 }
 
 // Watch asks the workbench where it stands and hands on the answer, and each one after it, until ctx or the workbench
 // ends.
 func (p Peer) Watch(ctx context.Context, changed func(Workbench)) error {
-	return p.get(ctx, "/status?watch", func(body io.Reader) error {
+	return p.follow(ctx, "/status?watch", func(body io.Reader) error {
 		for d := json.NewDecoder(body); ; {
 			var w Workbench
 			if read(d, &w) != nil {
@@ -101,16 +96,40 @@ func (p Peer) Visit(ctx context.Context, resource string, body []byte, read func
 	return p.ask(ctx, "/guests"+resource, body, read)
 }
 
-// get reads one resource.
-func (p Peer) get(ctx context.Context, resource string, read func(io.Reader) error) error {
-	return p.ask(ctx, resource, nil, read)
+// get reads one resource, whose end comes in time.
+func (p Peer) get(ctx context.Context, within time.Duration, resource string, read func(io.Reader) error) error {
+	return p.bounded(ctx, within, true, resource, nil, read)
+}
+
+// follow reads one resource, whose beginning comes in time and whose end when it comes.
+func (p Peer) follow(ctx context.Context, resource string, read func(io.Reader) error) error {
+	return p.bounded(ctx, getTime, false, resource, nil, read)
+}
+
+// bounded makes a request whose answer comes in time, all of it or only its beginning. A process that hangs, or was
+// stopped with its client in a terminal, takes requests and answers none.
+func (p Peer) bounded(ctx context.Context, within time.Duration, all bool, resource string, body []byte, read func(io.Reader) error) error {
+	asked, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(within, func() {
+		cancel(fmt.Errorf("%s: no answer within %s: its process hangs or is stopped", p.path, within))
+	})
+	defer late.Stop()
+	err := p.ask(asked, resource, body, func(answer io.Reader) error {
+		if !all {
+			late.Stop()
+		}
+		return read(answer)
+	})
+	if hangs := context.Cause(asked); err != nil && hangs != nil && ctx.Err() == nil {
+		return hangs
+	}
+	return err
 }
 
 // Approvals asks the workbench which calls wait for a person.
 func (p Peer) Approvals(ctx context.Context) (calls []approval.Call, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
-	defer cancel()
-	err = p.get(ctx, "/approvals", func(body io.Reader) error {
+	err = p.get(ctx, getTime, "/approvals", func(body io.Reader) error {
 		if err := json.NewDecoder(body).Decode(&calls); err != nil {
 			return foreign.NewError(err)
 		}
@@ -121,33 +140,27 @@ func (p Peer) Approvals(ctx context.Context) (calls []approval.Call, err error) 
 
 // Answer answers a call that waits. It returns [ErrNone] if it waits no longer.
 func (p Peer) Answer(ctx context.Context, id string, agree bool) error {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
-	defer cancel()
 	resource := fmt.Sprintf("/approvals/%s?agree=%t", url.PathEscape(id), agree)
-	return p.ask(ctx, resource, []byte("{}"), func(io.Reader) error { return nil })
+	return p.bounded(ctx, getTime, true, resource, []byte("{}"), func(io.Reader) error { return nil })
 }
 
 // Calls asks the workbench for the calls that a filter wants.
 func (p Peer) Calls(ctx context.Context, f calls.Filter) ([]calls.Call, error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
 	var list calls.List
-	err := p.get(ctx, "/calls?"+f.Query().Encode(), func(body io.Reader) error { return decode(json.NewDecoder(body), &list) })
+	err := p.get(ctx, recordTime, "/calls?"+f.Query().Encode(), func(body io.Reader) error { return decode(json.NewDecoder(body), &list) })
 	return list.Calls, err
 }
 
 // Call asks the workbench for one call. It returns [ErrNone] if that is not kept.
 func (p Peer) Call(ctx context.Context, id string) (c calls.Call, err error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	err = p.get(ctx, "/calls/"+url.PathEscape(id), func(body io.Reader) error { return decode(json.NewDecoder(body), &c) })
+	err = p.get(ctx, recordTime, "/calls/"+url.PathEscape(id), func(body io.Reader) error { return decode(json.NewDecoder(body), &c) })
 	return c, err
 }
 
 // FollowCalls hands on each call that ends, or how many were missed, until ctx or the workbench ends, or said returns
 // an error. ready, if it is not nil, is called when no call is missed any more.
 func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), said func(calls.Said) error) error {
-	return p.get(ctx, "/calls?follow&"+f.Query().Encode(), func(body io.Reader) error {
+	return p.follow(ctx, "/calls?follow&"+f.Query().Encode(), func(body io.Reader) error {
 		if ready != nil {
 			ready()
 		}
@@ -168,10 +181,7 @@ func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), sai
 // if the workbench has no such server.
 func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow bool, said func(Line) error) error {
 	q := url.Values{"toolbox": {toolbox}, "server": {server}, "n": {strconv.Itoa(n)}}
-	if follow {
-		q.Set("follow", "")
-	}
-	return p.get(ctx, "/servers/lines?"+q.Encode(), func(body io.Reader) error {
+	tell := func(body io.Reader) error {
 		for d := json.NewDecoder(body); ; {
 			var l Line
 			if err := d.Decode(&l); err == io.EOF {
@@ -183,16 +193,18 @@ func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow b
 				return err
 			}
 		}
-	})
+	}
+	if follow {
+		return p.follow(ctx, "/servers/lines?follow&"+q.Encode(), tell)
+	}
+	return p.get(ctx, recordTime, "/servers/lines?"+q.Encode(), tell)
 }
 
 // Restart has servers of a name started anew. It returns [ErrNone] if the workbench has no such server.
 func (p Peer) Restart(ctx context.Context, toolbox, server string) (done []Restart, err error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
 	var all Restarts
 	q := url.Values{"toolbox": {toolbox}, "server": {server}}
-	err = p.ask(ctx, "/servers/restart?"+q.Encode(), []byte("{}"), func(body io.Reader) error { return decode(json.NewDecoder(body), &all) })
+	err = p.bounded(ctx, recordTime, true, "/servers/restart?"+q.Encode(), []byte("{}"), func(body io.Reader) error { return decode(json.NewDecoder(body), &all) })
 	return all.Restarts, err
 }
 

@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -211,6 +213,40 @@ func TestGet(t *testing.T) {
 	if _, err := peers[0].Get(t.Context()); !errors.Is(err, status.ErrGone) {
 		t.Errorf("after its end: got %v, want ErrGone", err)
 	}
+}
+
+// A workbench that was stopped, and takes requests without ever answering, holds nobody up, whatever it is asked.
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	ln := listen(t, shortDir(t))
+	p := status.Find([]string{filepath.Dir(ln.Addr().String())})[0]
+	var asked sync.WaitGroup
+	for name, ask := range map[string]func() error{
+		"Get":         func() error { _, err := p.Get(t.Context()); return err },
+		"Watch":       func() error { return p.Watch(t.Context(), func(status.Workbench) {}) },
+		"Approvals":   func() error { _, err := p.Approvals(t.Context()); return err },
+		"Answer":      func() error { return p.Answer(t.Context(), "id", true) },
+		"Calls":       func() error { _, err := p.Calls(t.Context(), calls.Filter{}); return err },
+		"Call":        func() error { _, err := p.Call(t.Context(), "id"); return err },
+		"FollowCalls": func() error { return p.FollowCalls(t.Context(), calls.Filter{}, nil, nil) },
+		"Lines":       func() error { return p.Lines(t.Context(), "t", "s", 0, false, nil) },
+		"follow":      func() error { return p.Lines(t.Context(), "t", "s", 0, true, nil) },
+		"Restart":     func() error { _, err := p.Restart(t.Context(), "t", "s"); return err },
+	} {
+		asked.Go(func() {
+			ended := make(chan error, 1)
+			go func() { ended <- ask() }()
+			select {
+			case err := <-ended:
+				if err == nil || !strings.Contains(err.Error(), "its process hangs or is stopped") {
+					t.Errorf("%s: got %v, want to be told that it hangs", name, err)
+				}
+			case <-time.After(2 * time.Minute):
+				t.Errorf("%s waits", name)
+			}
+		})
+	}
+	asked.Wait()
 }
 
 // A watcher hears the state at once and then of each change, but not that the memory is another, and of the end.

@@ -56,7 +56,7 @@ type waitingAt struct {
 func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJSON bool) error {
 	var all []waitingAt
 	var mu sync.Mutex
-	running.Each(env, func(p status.Peer) error {
+	silent := running.Each(env, func(p status.Peer) error {
 		calls, err := p.Approvals(ctx)
 		mu.Lock()
 		defer mu.Unlock()
@@ -72,6 +72,10 @@ func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJ
 			list = append(list, c.Call)
 		}
 		return terminal.PrintJSON(env.Out, list)
+	}
+	if len(ids) == 0 && len(all) == 0 && silent > 0 {
+		fmt.Fprintln(env.Out, running.None(silent)+" has a call that waits")
+		return nil
 	}
 	if len(ids) == 0 {
 		return askAll(ctx, env, all)

@@ -114,7 +114,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
 	list := calls.List{Calls: []calls.Call{}}
 	var mu sync.Mutex
-	running.Each(env, func(p status.Peer) error {
+	silent := running.Each(env, func(p status.Peer) error {
 		some, err := p.Calls(ctx, flags.filter)
 		mu.Lock()
 		defer mu.Unlock()
@@ -129,7 +129,7 @@ func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) err
 	case flags.asJSON:
 		return terminal.PrintJSON(env.Out, list)
 	case len(list.Calls) == 0:
-		_, err := fmt.Fprintln(env.Out, "no running workbench of this user has such a call")
+		_, err := fmt.Fprintln(env.Out, running.None(silent)+" has such a call")
 		return err
 	}
 	t := terminal.Table{Most: terminal.PlainText, Head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}

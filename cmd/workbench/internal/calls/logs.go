@@ -69,7 +69,7 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 	if follows {
 		return followLines(ctx, env, name, last, asJSON)
 	}
-	running.Each(env, func(p status.Peer) error {
+	silent := running.Each(env, func(p status.Peer) error {
 		var lines []saidLine
 		err := p.Lines(ctx, box, server, last, false, func(l status.Line) error {
 			lines = append(lines, saidLine{running.PID(p), l})
@@ -82,7 +82,7 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 		return err
 	})
 	if !found {
-		return noServer(ctx, env, name)
+		return noServer(ctx, env, name, silent)
 	}
 	slices.SortStableFunc(all, func(a, b saidLine) int { return a.Time.Compare(b.Time.Time) })
 	if last > 0 && len(all) > last {
@@ -149,7 +149,11 @@ func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 }
 
 // noServer says that no workbench has a server, and which are there.
-func noServer(ctx context.Context, env *cli.Environment, name string) error {
+func noServer(ctx context.Context, env *cli.Environment, name string, silent int) error {
+	const hint = "workbench status shows the servers; a server appears once a client has opened its toolbox"
+	if silent > 0 { // who did not answer is not asked again
+		return cli.Hint(fmt.Errorf("%s has a server %q", running.None(silent), name), hint)
+	}
 	var mu sync.Mutex
 	var known []string
 	running.Each(env, func(p status.Peer) error {
@@ -161,9 +165,9 @@ func noServer(ctx context.Context, env *cli.Environment, name string) error {
 		}
 		return err
 	})
-	hint := "workbench status shows the servers; a server appears once a client has opened its toolbox"
+	advice := hint
 	if near := nearest.Names(name, known, 1); near != nil {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
+		advice = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	return cli.Hint(fmt.Errorf("no running workbench of this user has a server %q", name), hint)
+	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), advice)
 }

@@ -38,7 +38,7 @@ func restart(ctx context.Context, env *cli.Environment, name, pid string) error 
 	var mu sync.Mutex
 	var failed []error
 	found, there := false, pid == ""
-	running.Each(env, func(p status.Peer) error {
+	silent := running.Each(env, func(p status.Peer) error {
 		if pid != "" && pid != running.PID(p) {
 			return nil
 		}
@@ -63,7 +63,7 @@ func restart(ctx context.Context, env *cli.Environment, name, pid string) error 
 		return cli.Hint(fmt.Errorf("no running workbench of this user has the number %q", pid), "workbench status shows the numbers")
 	}
 	if !found {
-		return noServer(ctx, env, name)
+		return noServer(ctx, env, name, silent)
 	}
 	return errors.Join(failed...)
 }

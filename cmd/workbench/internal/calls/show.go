@@ -78,7 +78,7 @@ func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.C
 	var mu sync.Mutex
 	var all []calls.Call
 	var from status.Peer
-	running.Each(e, func(p status.Peer) error {
+	silent := running.Each(e, func(p status.Peer) error {
 		c, err := p.Call(ctx, id)
 		if err == nil {
 			mu.Lock()
@@ -94,5 +94,5 @@ func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.C
 	case len(all) > 1:
 		return found, of, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
 	}
-	return found, of, cli.Hint(fmt.Errorf("no running workbench of this user has a call %q", id), "workbench calls lists the calls")
+	return found, of, cli.Hint(fmt.Errorf("%s has a call %q", running.None(silent), id), "workbench calls lists the calls")
 }

@@ -18,8 +18,9 @@ import (
 // PID is the number of a workbench's process.
 func PID(p status.Peer) string { return strings.TrimSuffix(filepath.Base(p.Path()), ".sock") }
 
-// Each asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not.
-func Each(env *cli.Environment, ask func(status.Peer) error) {
+// Each asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not. It
+// returns how many did not answer, of which nobody knows what they would have said.
+func Each(env *cli.Environment, ask func(status.Peer) error) (silent int) {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for _, p := range status.Find(env.RuntimeDirs()) {
@@ -27,11 +28,21 @@ func Each(env *cli.Environment, ask func(status.Peer) error) {
 			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
 				mu.Lock()
 				defer mu.Unlock()
+				silent++
 				env.Warn(fmt.Sprintf("a workbench does not answer: %v", err))
 			}
 		})
 	}
 	asked.Wait()
+	return silent
+}
+
+// None is how an answer begins that no workbench of the user has something, as far as they answer.
+func None(silent int) string {
+	if silent > 0 {
+		return "no workbench that answers"
+	}
+	return "no running workbench of this user"
 }
 
 // Follow follows each workbench that there is, or comes, until stop is called or ctx ends.

@@ -47,7 +47,7 @@ one document, or, watching, one line of JSON for each change.`,
 func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	var all []status.Workbench
 	var mu sync.Mutex
-	running.Each(env, func(p status.Peer) error {
+	silent := running.Each(env, func(p status.Peer) error {
 		w, err := p.Get(ctx)
 		if err == nil {
 			mu.Lock()
@@ -60,7 +60,11 @@ func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintJSON(env.Out, statusJSON(all))
 	}
-	_, err := fmt.Fprint(env.Out, picture(env, all))
+	text := picture(env, all)
+	if len(all) == 0 && silent > 0 {
+		text = "no workbench answers\n"
+	}
+	_, err := fmt.Fprint(env.Out, text)
 	return err
 }
 

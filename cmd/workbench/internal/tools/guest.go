@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -45,9 +46,8 @@ func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, bo
 	var best *guestLine
 	var bestDir string
 	var since time.Time
-	for _, p := range status.Find(e.RuntimeDirs()) {
-		w, err := p.Get(ctx)
-		if err != nil || w.Address != "" || w.Config != cfg.Path || w.Dir == "" {
+	for p, w := range answers(ctx, status.Find(e.RuntimeDirs())) {
+		if w.Address != "" || w.Config != cfg.Path || w.Dir == "" {
 			continue
 		}
 		if rel, err := filepath.Rel(w.Dir, dir); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -80,6 +80,25 @@ func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, bo
 		}
 	}
 	return nil, toolbox.Item{}
+}
+
+// answers asks all workbenches at once where they stand: several may hang, such as those of clients that were stopped in
+// their terminals.
+func answers(ctx context.Context, peers []status.Peer) map[status.Peer]status.Workbench {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	said := make(map[status.Peer]status.Workbench)
+	for _, p := range peers {
+		asked.Go(func() {
+			if w, err := p.Get(ctx); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				said[p] = w
+			}
+		})
+	}
+	asked.Wait()
+	return said
 }
 
 // hasReady reports whether a workbench has a server ready in a toolbox that its client has opened.

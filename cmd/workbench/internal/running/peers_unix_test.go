@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -37,5 +38,14 @@ func TestEachCountsTheSilent(t *testing.T) {
 	silent := Each(env, func(p status.Peer) error { return answers[PID(p)] })
 	if silent != 1 || None(silent) != "no workbench that answers" || None(0) != "no running workbench of this user" {
 		t.Errorf("got %d that do not answer, and %q, want 1", silent, None(silent))
+	}
+}
+
+// Nothing has been there for less than no time, also where the clock was put back since.
+func TestAge(t *testing.T) {
+	for since, want := range map[time.Duration]string{-24 * time.Hour: "0s", 90 * time.Minute: "1h30m", 50 * time.Hour: "2d2h"} {
+		if got := Age(time.Now().Add(-since)); got != want {
+			t.Errorf("%v: got %q, want %q", since, got, want)
+		}
 	}
 }

@@ -161,7 +161,7 @@ func (g *Group) Explain(width int, paint terminal.Paint, config string) string {
 
 // Age is the time since, in the two units that say most.
 func Age(since time.Time) string {
-	d := time.Since(since)
+	d := max(0, time.Since(since)) // the clock may have been wrong then
 	switch {
 	case d < time.Minute:
 		return d.Round(time.Second).String()

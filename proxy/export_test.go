@@ -116,3 +116,18 @@ func ForgetTogether(besides int) int64 {
 	both.Wait()
 	return charged.Kept()
 }
+
+// Texts gives what the session of each client of a front has in memory: the list of tools that it is given, and the
+// definition of the first tool of each of its servers.
+func Texts(p *Proxy) (texts [][][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.sessions {
+		has := [][]byte{s.shelf.Routes().Changing[toolbox.Tools]}
+		for _, srv := range s.shelf.Servers() {
+			has = append(has, srv.Items(toolbox.Tools)[0].Raw)
+		}
+		texts = append(texts, has)
+	}
+	return texts
+}

@@ -94,7 +94,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(p.only, t.Name) })
 		cfg = &some
 	}
-	v := &view{View: &shelf.View{Cfg: cfg, Commons: commons, Direct: p.opts.Direct}}
+	v := &view{View: &shelf.View{Cfg: cfg, Commons: commons, Direct: p.opts.Direct, Texts: p.opts.Toolbox.Texts}}
 	if !p.direct() {
 		v.Spaces = naming.NewSpaces(false, cfg.Toolboxes)
 		v.Meta = meta.Tools(cfg)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/alike"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/find"
@@ -53,6 +54,7 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 	p.root = p
 	p.life, p.quit = context.WithCancel(context.Background())
 	p.tallies.epoch = time.Now()
+	p.opts.Toolbox.Texts = new(alike.Pool)
 	p.opts.Toolbox.Event = func(e toolbox.Event) {
 		p.tallies.note(e)
 		if opts.Toolbox.Event != nil {

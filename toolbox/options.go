@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/alike"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/group"
@@ -77,6 +78,9 @@ type Options struct {
 	// IdleTimeout is after how long without use servers are stopped, and started again when they are wanted, whose
 	// configuration does not say; 0 means never. It does not concern servers in this process.
 	IdleTimeout time.Duration
+	// Texts keeps once what servers define alike, for this toolbox and those of other clients; nil means that each has its
+	// own.
+	Texts *alike.Pool
 	// Masks are told the secrets of servers, so that they are taken out of what is kept of calls and of what servers
 	// write; nil means that nothing is.
 	Masks *mask.Set

@@ -88,6 +88,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 		Toolbox: toolbox,
 		Account: s.account,
 		Log:     s.log,
+		Texts:   box.opts.Texts,
 		Hide:    func(raw []byte) []byte { return s.hidden.Load().JSON(raw) },
 		Inside:  cfg.Transport == config.TransportBuiltin,
 		Written: cfg.Written,

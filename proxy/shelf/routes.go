@@ -66,7 +66,7 @@ func (st *stock) build() *Routes {
 			for _, b := range boxes {
 				items = append(items, st.offered(b, k, changing)...)
 			}
-			return st.render(r.Places, k, items, names, changing)
+			return st.Texts.Of(st.render(r.Places, k, items, names, changing))
 		}
 		return Lists{
 			toolbox.Tools:     list(toolbox.Tools, st.all, r.tools.Shown),

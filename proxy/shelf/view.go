@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/alike"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -20,6 +21,7 @@ type View struct {
 	Spaces  *naming.Spaces
 	Meta    []meta.Tool
 	Commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
+	Texts   *alike.Pool                 // has the lists once that several clients see
 }
 
 // Available says which toolboxes there are, the likest to name first said.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/alike"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/reshape"
@@ -164,6 +165,14 @@ func (it *Item) size() int {
 		}
 	}
 	return size
+}
+
+// keepIn has an entry that was just read share its bytes with those that are equal.
+func (it *Item) keepIn(texts *alike.Pool) {
+	it.Raw = texts.Of(it.Raw)
+	if it.shown != nil {
+		it.shown.Raw = texts.Of(it.shown.Raw)
+	}
 }
 
 func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }

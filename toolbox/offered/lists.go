@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/alike"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -33,6 +34,7 @@ type Origin struct {
 	Toolbox string
 	Account *account.Account // charged for the lists
 	Log     zerolog.Logger
+	Texts   *alike.Pool // has the entries once that other servers have too
 	// Hide puts names in the place of the secrets in a JSON value.
 	Hide func([]byte) []byte
 	// Inside says that the server is in this process: what it offers besides tools are files and runs of the user,
@@ -116,6 +118,9 @@ func (l *Lists) Drop(has func(Kind) bool) {
 // Store keeps a list and reports whether what is offered of it differs from before.
 func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 	changes, pinned := "", ""
+	for i := range r.Items {
+		r.Items[i].keepIn(l.origin.Texts)
+	}
 	l.mu.Lock()
 	defer func() {
 		l.mu.Unlock()

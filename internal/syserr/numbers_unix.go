@@ -15,6 +15,7 @@ var (
 	notOurs   = kind{syscall.EADDRNOTAVAIL}
 	reserved  = kind{syscall.EACCES}
 	noProgram = kind{syscall.ENOEXEC}
+	noFiles   = kind{syscall.EMFILE}
 	noLocks   = kind{syscall.ENOLCK, syscall.ENOSYS, syscall.ENOTSUP}
 	unsynced  = kind{syscall.EINVAL, syscall.ENOTSUP, syscall.ENOSYS, syscall.EBADF}
 )

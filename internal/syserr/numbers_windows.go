@@ -13,6 +13,7 @@ var (
 	notOurs   = kind{windows.WSAEADDRNOTAVAIL}
 	reserved  = kind{windows.WSAEACCES}
 	noProgram = kind{windows.ERROR_BAD_EXE_FORMAT, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH}
+	noFiles   = kind{windows.WSAEMFILE, windows.ERROR_TOO_MANY_OPEN_FILES}
 	noLocks   = kind{windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_FUNCTION}
 	unsynced  = kind{windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_FUNCTION, windows.ERROR_ACCESS_DENIED}
 )

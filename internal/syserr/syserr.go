@@ -49,6 +49,9 @@ func IsReserved(err error) bool { return reserved.is(err) }
 // IsNoProgram reports that a file cannot be run as a program.
 func IsNoProgram(err error) bool { return noProgram.is(err) }
 
+// IsNoFiles reports that this process may not open more files or connections.
+func IsNoFiles(err error) bool { return noFiles.is(err) }
+
 // IsNoLocks reports of an error of locking a file that there are no locks where the file is.
 func IsNoLocks(err error) bool { return noLocks.is(err) }
 

@@ -3,9 +3,12 @@ package httpfront
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/syserr"
 )
 
 // limitedListener leaves connections beyond its limit waiting in the kernel. Of strangers, on whose connections nobody
@@ -14,6 +17,7 @@ import (
 type limitedListener struct {
 	net.Listener
 	misled func(from string) // hears of a client that speaks TLS to a port without it; nil for a port with TLS
+	full   func(why error)   // hears that clients wait until others have gone
 	room   chan struct{}
 	closed chan struct{}
 	once   sync.Once
@@ -24,10 +28,11 @@ type limitedListener struct {
 	strangers map[string]*list.List // of *limitedConn, the oldest first, by address
 }
 
-func limitConns(ln net.Listener, n int, misled func(from string)) net.Listener {
+func limitConns(ln net.Listener, n int, misled func(from string), full func(why error)) net.Listener {
 	return &limitedListener{
 		Listener:  ln,
 		misled:    misled,
+		full:      full,
 		room:      make(chan struct{}, n),
 		closed:    make(chan struct{}),
 		most:      max(n/10, min(n, 100)),
@@ -39,12 +44,20 @@ func limitConns(ln net.Listener, n int, misled func(from string)) net.Listener {
 func (l *limitedListener) Accept() (net.Conn, error) {
 	select {
 	case l.room <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
+	default:
+		l.full(fmt.Errorf("%d connections are open, which are as many as are taken", cap(l.room)))
+		select {
+		case l.room <- struct{}{}:
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
 	}
 	c, err := l.Listener.Accept()
 	if err != nil {
 		<-l.room
+		if syserr.IsNoFiles(err) {
+			l.full(fmt.Errorf("%w; raise the number of files that workbench may have open (ulimit -n), or lower --max-sessions", err))
+		}
 		return nil, err
 	}
 	lc := &limitedConn{Conn: c, l: l}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/syserr"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
@@ -210,10 +211,11 @@ func TestHTTPKeepAlive(t *testing.T) {
 	})
 }
 
-// Connections beyond the limit wait; the others are served.
+// Connections beyond the limit wait, which is said once; the others are served.
 func TestHTTPConnectionLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, ln := newPipeWeb(t, webOptions{http: httpfront.Options{MaxConns: 2}})
+		var log syncBuffer
+		_, ln := newPipeWeb(t, webOptions{log: &log, http: httpfront.Options{MaxConns: 2}})
 		one, two := ln.dial(), ln.dial()
 		defer two.Close()
 		third := make(chan net.Conn)
@@ -227,6 +229,12 @@ func TestHTTPConnectionLimit(t *testing.T) {
 		_ = one.Close()
 		c := <-third
 		_ = c.Close()
+		ln.dial().Close()
+		synctest.Wait()
+		const said = `"level":"warn","err":"2 connections are open, which are as many as are taken"`
+		if got := log.String(); strings.Count(got, said) != 1 {
+			t.Errorf("the log says\n%swant %s once", got, said)
+		}
 	})
 }
 
@@ -243,9 +251,11 @@ func (l *starved) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A connection that could not be accepted is accepted when it can be, and takes no room from others.
+// A connection that could not be accepted is accepted when it can be, and takes no room from others. Whoever runs the
+// gateway is told what to do, once.
 func TestFaultC16_NoDescriptors(t *testing.T) {
-	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxConns: 1}, listen: func() net.Listener {
+	var log syncBuffer
+	w := newWeb(t, oneBox, webOptions{log: &log, http: httpfront.Options{MaxConns: 1}, listen: func() net.Listener {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -257,6 +267,9 @@ func TestFaultC16_NoDescriptors(t *testing.T) {
 	session := w.begin("/mcp/box", "2025-11-25")
 	if got, text := w.status("POST", "/mcp/box", callOf(1, "echo", `{"n":1}`), session); got != 200 || !strings.Contains(text, `"n":1`) && !strings.Contains(text, `\"n\":1`) {
 		t.Errorf("got %d %s, want the reply", got, text)
+	}
+	if n := strings.Count(log.String(), "(ulimit -n)"); n != 1 && syserr.IsNoFiles(syscall.EMFILE) {
+		t.Errorf("the limit was named %d times, want once, in\n%s", n, log.String())
 	}
 }
 

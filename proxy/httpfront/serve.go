@@ -27,10 +27,11 @@ const (
 // the drain time at most, subscriptions are ended with their last message, and so are the sessions with their servers.
 // It returns nil after that, and the cause if listening fails.
 func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
+	full := &crowd{log: f.opts.Logger}
 	if f.opts.TLS != nil {
-		ln = tls.NewListener(limitConns(ln, f.opts.MaxConns, nil), f.opts.TLS)
+		ln = tls.NewListener(limitConns(ln, f.opts.MaxConns, nil, full.tell), f.opts.TLS)
 	} else {
-		ln = limitConns(ln, f.opts.MaxConns, f.visitors.log.misled)
+		ln = limitConns(ln, f.opts.MaxConns, f.visitors.log.misled, full.tell)
 	}
 	srv := &http.Server{
 		Handler:           f,
@@ -75,6 +76,22 @@ func (f *Front) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	work.Wait()
 	return err
+}
+
+// crowd logs why clients wait for a connection: once a minute at most, for it is so until others have gone.
+type crowd struct {
+	log zerolog.Logger
+	mu  sync.Mutex
+	at  time.Time // the last time
+}
+
+func (c *crowd) tell(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now.Sub(c.at) >= time.Minute {
+		c.at = now
+		c.log.Warn().AnErr(logkey.Err, why).Msg("no more connections are taken until some have ended")
+	}
 }
 
 // serverLog takes what net/http has to say of connections.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -47,7 +48,17 @@ func Digest(of []byte) string {
 type Catalogue struct {
 	dir string
 	log zerolog.Logger
+
+	mu     sync.Mutex
+	pruned time.Time // the last time
+	put    int64     // bytes that were put since then
 }
+
+// To look through the folder takes time for each file in it, so that is not done each time that something is put there.
+const (
+	pruneEvery = time.Hour
+	pruneAfter = maxTotal / 16 // so many bytes were put
+)
 
 // New gives the catalogue in a folder, which is made when something is put there. What cannot be read or kept is said
 // to log, at debug.
@@ -88,15 +99,28 @@ func (c *Catalogue) read(k Key) (*Entry, error) {
 
 // Put keeps an entry in place of the one before it.
 func (c *Catalogue) Put(k Key, e *Entry) {
-	if err := c.write(k, e); err != nil {
+	data := encode(k, e)
+	if err := c.write(k, data); err != nil {
 		c.log.Debug().AnErr(logkey.Err, err).Msg("the lists of a server cannot be stored")
 		return
 	}
-	c.prune(time.Now())
+	if now := time.Now(); c.isFull(now, len(data)) {
+		c.prune(now)
+	}
 }
 
-func (c *Catalogue) write(k Key, e *Entry) error {
-	data := encode(k, e)
+// isFull notes how much was put, and reports whether it is time to prune.
+func (c *Catalogue) isFull(now time.Time, put int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.put += int64(put); c.put < pruneAfter && now.Sub(c.pruned) < pruneEvery {
+		return false
+	}
+	c.pruned, c.put = now, 0
+	return true
+}
+
+func (c *Catalogue) write(k Key, data []byte) error {
 	if len(data) > maxFile {
 		return fmt.Errorf("its lists have %d bytes; at most %d are kept", len(data), maxFile)
 	}

@@ -268,11 +268,35 @@ func TestWhatIsNotUsedGoes(t *testing.T) {
 		}
 	}
 	old := put("old", days(91))
-	c.Put(key(), entry())
+	catalogue.New(dir, zerolog.Nop()).Put(key(), entry()) // in another run
 	want := []string{".new-fresh", "foreign.txt", key().String() + ".mcp", used.String() + ".mcp", young.String() + ".mcp"}
 	slices.Sort(want)
 	if got := files(t, dir); !slices.Equal(got, want) {
 		t.Errorf("got files %q\nwant %q, without %s", got, want, old)
+	}
+}
+
+// Who puts many entries does not look through the folder for each: only once much was put.
+func TestPutLooksAtOthersSeldom(t *testing.T) {
+	dir := t.TempDir()
+	c := catalogue.New(dir, zerolog.Nop())
+	c.Put(key(), entry())
+	old := filepath.Join(dir, "old.mcp")
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-100*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	c.Put(key(), entry())
+	if _, err := os.Stat(old); err != nil {
+		t.Errorf("a second entry had the whole folder looked through: %v", err)
+	}
+	long := entry()
+	long.Version = strings.Repeat("x", 5<<20)
+	c.Put(key(), long)
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the folder was not looked through after much was put")
 	}
 }
 

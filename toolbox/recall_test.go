@@ -392,6 +392,24 @@ func TestServerKnownInPart(t *testing.T) {
 	}
 }
 
+// A server whose list is longer than is taken is known by what is taken of it, which is the same each time.
+func TestServerWithTooMuchIsKnown(t *testing.T) {
+	var names []string
+	for i := range 120 {
+		names = append(names, fmt.Sprint("t", i))
+	}
+	offer := spec("prompts=p page=1 tools=" + strings.Join(names, ","))
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+	see(t, opts, offer)
+	opts.Peer, opts.Spawn = newPeer(), func(child.Spec) (*child.Process, error) { t.Error("a process was started"); return nil, io.EOF }
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{offer}}, opts)
+	toolbox.Recall(b)
+	s := server(t, b, "s")
+	if got, prompts := keys(s.Items(toolbox.Tools)), keys(s.Items(toolbox.Prompts)); !slices.Equal(got, names[:100]) || !slices.Equal(prompts, []string{"p"}) {
+		t.Errorf("got tools %v and prompts %v, want t0 to t99 and p", got, prompts)
+	}
+}
+
 // What was read of a server that ends before all of its lists came is kept, and of a list that did not come what was
 // known of it.
 func TestServerThatEndsBeforeItsLists(t *testing.T) {

@@ -66,6 +66,7 @@ type list struct {
 	held   []Held // what the pins leave out
 	pinned string // what the pins have to say
 	unread error  // why it could not be read to its end
+	ended  bool   // reading it ended before, as it does each time: it is too long, or its pages have no end
 	notes  []string
 	size   int   // what the account is charged for it
 	drift  drift // how it has changed since it was first known
@@ -130,7 +131,7 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 		}
 	}()
 	e := l.lists[k]
-	e.notes, e.unread = r.notes(k), r.unread(k)
+	e.notes, e.unread, e.ended = r.notes(k), r.unread(k), r.Err != nil && !r.Cut
 	if r.Failed() && len(e.whole) > 0 {
 		return false // keep what was known
 	}
@@ -251,13 +252,14 @@ func (l *Lists) Before(lists map[string][]json.RawMessage) {
 	}
 }
 
-// Known gives the entries of all lists that were read to their ends.
+// Known gives the entries of all lists that were read to their ends, or as far as they ever are: of a list that is too
+// long, what is offered is as good as all.
 func (l *Lists) Known() map[Kind][]Item {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := make(map[Kind][]Item)
 	for k, e := range l.lists {
-		if e.known && e.unread == nil {
+		if e.known && (e.unread == nil || e.ended) {
 			known[k] = e.whole
 		}
 	}

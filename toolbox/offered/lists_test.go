@@ -65,3 +65,21 @@ func TestNotesOfChangesAreShort(t *testing.T) {
 		t.Errorf("got %q, want one note of at most %d bytes on 50 tools added and 50 gone", got, most)
 	}
 }
+
+// Entries for which there is no room are counted on the page that has them; of the pages after it nobody knows how many
+// there are.
+func TestWhatIsLeftOutIsSaid(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for next, want := range map[string]string{
+		"":                  "tools/list: 2 entries were left out: of the lists",
+		`,"nextCursor":"b"`: "tools/list: 2 entries and all pages after them were left out: of the lists",
+	} {
+		r := offered.Read(offered.Tools, 500, func(offered.Item) bool { return true },
+			func(_ string, _ []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+				return take(fmt.Appendf(nil, `{"tools":[{"name":"a"},{"name":"b%s"},{"name":"c%s"}]%s}`, long, long, next))
+			})
+		if len(r.Items) != 1 || r.Err == nil || !strings.HasPrefix(r.Err.Error(), want) {
+			t.Errorf("got %d entries and %v, want one and %s", len(r.Items), r.Err, want)
+		}
+	}
+}

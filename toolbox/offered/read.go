@@ -66,6 +66,8 @@ func Read(kind Kind, room int, usable func(Item) bool, ask Ask) (r Reading) {
 		}
 		cursor = p.next
 		switch {
+		case p.long > 0 && cursor != "":
+			err = fmt.Errorf("%d entries and all pages after them were left out: of the lists of a server %d bytes are kept", p.long, account.Lists)
 		case p.long > 0:
 			err = fmt.Errorf("%d entries were left out: of the lists of a server %d bytes are kept", p.long, account.Lists)
 		case p.more:

@@ -149,7 +149,11 @@ func (r *reading) now(ctx context.Context, c *rpc.Conn, k Kind) (read, differs b
 	return true, r.lists.Store(k, list)
 }
 
-// date notes from when on a list is stale that was just read. It is not before the list may be read again.
+// freshLeast is how long a list is taken to be fresh at least: a client that is told of a change asks for the list at
+// once, which is not to have it read again for ever.
+const freshLeast = 10 * time.Second
+
+// date notes from when on a list is stale that was just read.
 func (r *reading) date(k Kind, list *offered.Reading) {
 	if list.Err != nil {
 		return
@@ -158,7 +162,7 @@ func (r *reading) date(k Kind, list *offered.Reading) {
 	defer r.mu.Unlock()
 	of := r.readerLocked(k)
 	if of.stale = (time.Time{}); list.Dated {
-		of.stale = time.Now().Add(max(list.Fresh, relistPause))
+		of.stale = time.Now().Add(max(list.Fresh, freshLeast))
 	}
 }
 

@@ -177,6 +177,15 @@ func (it *Item) keepIn(texts *alike.Pool) {
 
 func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
 
+// sameItems reports whether two lists, of which neither has a name twice, have the same entries in whatever order.
+func sameItems(a, b []Item) bool {
+	of := make(map[foreign.Name][]byte, len(a))
+	for i := range a {
+		of[a[i].Key] = a[i].Raw
+	}
+	return len(a) == len(b) && !slices.ContainsFunc(b, func(it Item) bool { return !bytes.Equal(of[it.Key], it.Raw) })
+}
+
 // onlyReads reports whether a tool says of itself that it changes nothing.
 func (it *Item) onlyReads() bool {
 	return string(wire.Get(it.Raw, wire.Whole(it.Raw), "annotations", "readOnlyHint")) == "true"

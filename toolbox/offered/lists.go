@@ -138,6 +138,9 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 	if r.Cut {
 		r.Items = withKnown(r.Items, e.whole, l.roomLocked(k))
 	}
+	if k == Tools && sameItems(r.Items, e.whole) {
+		r.Items = e.whole // in another order they are no news, and stay as clients know them
+	}
 	before, known := l.passingLocked(k), e.known
 	e.whole, e.known = r.Items, true
 	switch {

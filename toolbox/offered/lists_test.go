@@ -45,6 +45,33 @@ func TestListThatIsCut(t *testing.T) {
 	}
 }
 
+// Some servers list their tools in another order each time. That is no news, and clients see them in the first one.
+func TestToolsInAnotherOrder(t *testing.T) {
+	lists := offered.New(offered.Origin{Account: account.New(account.Server, nil)}, offered.Rules{})
+	for _, tt := range []struct {
+		list    string
+		differs bool
+		want    string
+	}{
+		{`{"name":"a"},{"name":"b"},{"name":"c"}`, true, `{"name":"a"},{"name":"b"},{"name":"c"}`},
+		{`{"name":"c"},{"name":"a"},{"name":"b"}`, false, `{"name":"a"},{"name":"b"},{"name":"c"}`},
+		{`{"name":"c","x":1},{"name":"a"},{"name":"b"}`, true, `{"name":"c","x":1},{"name":"a"},{"name":"b"}`},
+		{`{"name":"b"},{"name":"a"}`, true, `{"name":"b"},{"name":"a"}`},
+	} {
+		differs := lists.Store(offered.Tools, offered.Read(offered.Tools, lists.Room(offered.Tools), func(offered.Item) bool { return true },
+			func(_ string, _ []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+				return take([]byte(`{"tools":[` + strings.ReplaceAll(tt.list, `"}`, `","inputSchema":{"type":"object"}}`) + `]}`))
+			}))
+		var got []string
+		for _, it := range lists.Items(offered.Tools) {
+			got = append(got, strings.ReplaceAll(string(it.Raw), `,"inputSchema":{"type":"object"}`, ""))
+		}
+		if strings.Join(got, ",") != tt.want || differs != tt.differs {
+			t.Errorf("after %s: got %s, differs %v; want %s, %v", tt.list, got, differs, tt.want, tt.differs)
+		}
+	}
+}
+
 // What has changed is told with the answers to other things: a server that changes all it has, under the longest of
 // names, does not fill them.
 func TestNotesOfChangesAreShort(t *testing.T) {

@@ -134,8 +134,10 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 	s := o.server
 	c.HoldUp(s.box.opts.Unread)
 	levelAgain(ctx, c.Conn, s.at.lastLevel())
+	if !listens(c.Conn) {
+		s.again(c.Conn) // what is wanted from the next step on is said to the server by the clients
+	}
 	o.set(Ready, nil, time.Time{}, c.Conn)
-	s.again(c.Conn)
 	s.peer.Changed(s, Tools)
 	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
 	kept.Go(s.memory.remember)
@@ -326,11 +328,11 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 		}
 	}()
 	if err = rpc.Handshake(sctx, c.Conn, o.legacy); err == nil {
-		err = s.reading.first(sctx, c.Conn)
+		err = o.introduce(sctx, c)
 	}
 	// Some servers that speak only 2026-07-28 answer initialize all the same, and refuse what comes after it.
 	if c.Hello().Era.HasHandshake() && rpc.MayBeOfEra(err) && rpc.Discover(sctx, c.Conn) == nil {
-		err = s.reading.first(sctx, c.Conn)
+		err = o.introduce(sctx, c)
 	}
 	close(started)
 	<-watched
@@ -357,4 +359,13 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 		err = undone.Cause // whoever tells it says of which server
 	}
 	return nil, errors.Join(err, cerr)
+}
+
+// introduce reads the first lists of a server. One that tells of changes only where it was asked to is asked before that:
+// what changes after its lists were read is not to be missed.
+func (o *owner) introduce(ctx context.Context, c *connection) error {
+	if listens(c.Conn) {
+		o.server.again(c.Conn)
+	}
+	return o.server.reading.first(ctx, c.Conn)
 }

@@ -29,7 +29,7 @@ type watches struct {
 	tasks     map[string]int  // how often each is wanted to be heard of
 	kept      time.Time       // until when the server is not idle, whatever is asked of it
 	heir      *watches        // of the server in the place of this one
-	from      *rpc.Conn       // the newest connection, which alone is subscribed over
+	from      *rpc.Conn       // the newest connection that was asked, over which alone others are
 	listening *listener       // the newest subscription to a modern server
 	heard     *listener       // the last one that the server acknowledged, until it ends
 
@@ -98,15 +98,16 @@ func (w *watches) watch(uri string, on, inherited bool) {
 	} else {
 		delete(w.uris, uri)
 	}
+	c := w.from
 	w.mu.Unlock()
 	switch at := w.at.now(); {
 	case on && at.asleep():
 		w.at.retry()
-	case wanted == on || at.conn == nil:
-	case listens(at.conn):
-		w.listen(upkeep{conn: at.conn}, nil)
+	case wanted == on || c == nil:
+	case listens(c):
+		w.listen(upkeep{conn: c}, nil)
 	case inherited:
-		w.tell(at.conn, []string{uri}, map[string]bool{uri: !on}, nil)
+		w.tell(c, []string{uri}, map[string]bool{uri: !on}, nil)
 	}
 }
 
@@ -123,9 +124,9 @@ func (w *watches) WatchTask(id string, on bool) {
 	default:
 		delete(w.tasks, id)
 	}
-	changed := (before > 0) != (w.tasks[id] > 0)
+	changed, c := (before > 0) != (w.tasks[id] > 0), w.from
 	w.mu.Unlock()
-	if c := w.at.live(); changed && c != nil && listens(c) {
+	if changed && c != nil && listens(c) {
 		w.listen(upkeep{conn: c}, nil)
 	}
 }
@@ -133,8 +134,8 @@ func (w *watches) WatchTask(id string, on bool) {
 // listens reports whether the server of a connection tells of what is watched on a subscription.
 func listens(c *rpc.Conn) bool { return c.Hello().Era.Has("subscriptions/listen") }
 
-// again asks a server that has just become ready for what was wanted of the one before it. Of what changed in between
-// nobody has told.
+// again asks a server over a new connection for what was wanted of the one before it, and from now on. Of what changed in
+// between nobody has told.
 func (w *watches) again(c *rpc.Conn) {
 	w.missed.Store(false)
 	w.mu.Lock()

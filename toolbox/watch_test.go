@@ -295,3 +295,45 @@ func TestListenOverAnEarlierConnection(t *testing.T) {
 		}
 	})
 }
+
+// A modern server tells of changes where it was asked to. What changes as soon as its list was read, or by the first call
+// that waited for it, is known too.
+func TestChangeBehindTheFirstList(t *testing.T) {
+	for name, changes := range map[string]string{"as it was read": "tools/list", "by the first call": "tools/call"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				changed, listens := false, false
+				r := &reluctant{Server: &mcptest.Server{Modern: true}}
+				r.do = func(n int, m *wire.Message, pass func(), answer func([]byte)) {
+					method := string(m.Bytes(m.Method))
+					listens = listens || method == "subscriptions/listen"
+					switch {
+					case method == "tools/list":
+						tools := `{"name":"echo","inputSchema":{"type":"object"}}`
+						if changed {
+							tools += `,{"name":"more","inputSchema":{"type":"object"}}`
+						}
+						answer(wire.AppendResult(nil, m.Bytes(m.ID), []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[`+tools+`]}`)))
+					default:
+						pass()
+					}
+					if method == changes && !changed {
+						if changed = true; listens {
+							go answer([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+						}
+					}
+				}
+				b, s := within(t, toolbox.Options{}, func(int) (wire.Endpoint, error) { return r, nil })
+				if err := b.Open(t.Context(), 0); err != nil {
+					t.Fatal(err)
+				}
+				call, _ := newCall(t, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"echo","arguments":{}}}`)
+				s.Send(call)
+				time.Sleep(time.Minute)
+				if got := s.Items(toolbox.Tools); len(got) != 2 {
+					t.Errorf("got %d tools, want the one that was added too", len(got))
+				}
+			})
+		})
+	}
+}

@@ -8,10 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/incoming"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -178,4 +181,40 @@ func TestGivenUpAsItComes(t *testing.T) {
 		}
 	}
 	_ = front.Close()
+}
+
+// A call that waited for a server which a reload replaces is made of the one in its place. What that asks for it the
+// client finds in the answer to the call.
+func TestQuestionOfTheServerInThePlaceOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		opts := proxy.Options{Version: "test"}
+		opts.Toolbox.Builtins = map[string]toolbox.Builtin{inside: func(_ principal.Principal, s config.Server) (wire.Endpoint, error) {
+			if starts++; starts == 2 {
+				return mcptest.New("silent=initialize")
+			}
+			return mcptest.New(s.Args...)
+		}}
+		served := func(spec string) *config.Config {
+			return readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","args":["tools=ask","`+spec+`"]`, 1))
+		}
+		front, err := proxy.New(served("name=old"), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := talkTo(t, front)
+		c.say(`{"jsonrpc":"2.0","id":"list","method":"tools/list","params":{%s}}`, meta(""))
+		c.hear(`"id":"list"`)
+		if _, err := front.Restart(principal.Principal{Admin: true}, "dev", "s"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		const call = `"name":"dev__s__ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?"}}}`
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, call, meta(""))
+		synctest.Wait()
+		front.Reload(served("name=new"))
+		state := field(t, c.hear(`"id":1`, "input_required"), "result", "requestState")
+		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{"r1":{"action":"accept"}},%s}}`, call, state, meta(""))
+		c.hear(`"id":2`, "accept")
+	})
 }

@@ -87,7 +87,7 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler, fits fu
 	p.requests.each(func(r *request) {
 		f := r.work.(*flight)
 		parked := f.parked.Load()
-		if f.server.Load() != srv || parked == nil && !f.call.IsSent() || parked == replied {
+		if !f.server.Load().LeadsTo(srv) || parked == nil && !f.call.IsSent() || parked == replied {
 			return
 		}
 		if fits(f) && (newest == nil || f.number > newest.number) {
@@ -101,7 +101,7 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler, fits fu
 	})
 	// A server goes on with a call whose client is to come back with answers.
 	for _, parked := range p.states.parked() {
-		if parked.first.server.Load() != srv {
+		if !parked.first.server.Load().LeadsTo(srv) {
 			continue
 		}
 		if works[parked] = true; newest == nil {

@@ -140,6 +140,14 @@ func (s *Server) ready(ctx context.Context) (*Server, *rpc.Conn, error) {
 	return s, c, nil
 }
 
+// LeadsTo reports whether what is asked of the server is asked of another by now: of itself, or of the one that has come
+// into its place.
+func (s *Server) LeadsTo(other *Server) bool {
+	for ; s != nil && s != other; s = s.heir.Load() {
+	}
+	return s != nil
+}
+
 // Peer is the client's side of the server.
 func (s *Server) Peer() Peer { return s.peer }
 

@@ -15,6 +15,7 @@ const maxRetryAfter = 60 * time.Second
 type gate struct {
 	mu     sync.Mutex
 	why    *StatusError // what it said last
+	since  time.Time    // when it did
 	streak int          // how often in a row
 }
 
@@ -40,14 +41,16 @@ func (g *gate) close(why *StatusError, said time.Duration) error {
 		why.Advice = fmt.Sprintf("it asked to get no requests for %s", said)
 	}
 	g.streak++
-	why.Next = time.Now().Add(rest)
-	g.why = why
+	g.why, g.since = why, time.Now()
+	why.Next = g.since.Add(rest)
 	return why
 }
 
-// open notes that the server answered.
-func (g *gate) open() {
+// open notes that the server answered a request of a moment. If it has said since that it has too many, that holds.
+func (g *gate) open(asked time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.why, g.streak = nil, 0
+	if !asked.Before(g.since) {
+		g.why, g.streak = nil, 0
+	}
 }

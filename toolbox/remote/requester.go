@@ -18,6 +18,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 )
@@ -118,6 +119,7 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	if err := g.closed(); err != nil {
 		return nil, err
 	}
+	asked := time.Now()
 	resp, err := r.access().authorized(req)
 	if err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 		defer resp.Body.Close()
 		return nil, g.close(r.Refusal(resp), retryAfter(resp.Header))
 	}
-	g.open()
+	g.open(asked)
 	return resp, nil
 }
 

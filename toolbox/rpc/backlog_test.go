@@ -196,7 +196,7 @@ type closed struct{ echoing }
 
 func (*closed) Send([]byte, uint64) error { return link.ErrClosed }
 
-// A call that was not written is not lost, whenever the connection is closed.
+// A call that was not written is not lost, whenever the connection is closed, and not sent.
 func TestEndBesideACallThatIsNotWritten(t *testing.T) {
 	limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
 	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"tools/call"}`)
@@ -213,8 +213,8 @@ func TestEndBesideACallThatIsNotWritten(t *testing.T) {
 		go c.Close(errors.New("over"))
 		heard := new(told)
 		call := &rpc.Call{Raw: raw, ID: m.ID, OfClient: true, Handler: heard}
-		if err := c.Send(call); err == nil || call.HasEnded() {
-			t.Fatalf("got %v, and the caller was told %v", err, heard.err)
+		if err := c.Send(call); err == nil || call.HasEnded() || call.IsSent() {
+			t.Fatalf("got %v, the call is said to be sent, %v, and the caller was told %v", err, call.IsSent(), heard.err)
 		}
 	}
 }

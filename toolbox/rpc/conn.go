@@ -116,6 +116,7 @@ func (c *Conn) Send(call *Call) error {
 		if c.Calls.take(call.number) == nil && call.stage.Load() != left {
 			return nil // its end was told to the call already
 		}
+		call.holder.Store(nil)
 		c.opts.Owner.Ended() // another may have waited for its place
 		return err
 	}

@@ -692,7 +692,7 @@ func TestKeptTogether(t *testing.T) {
 		if err := b.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 1000 {
+		for i := range 200 {
 			time.Sleep(time.Minute)
 			version.Add(1)
 			go say([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))

@@ -47,14 +47,22 @@ func refuseClosing() *refusal {
 	return refuse(http.StatusServiceUnavailable, "workbench is shutting down").later("5")
 }
 
-func (no *refusal) write(w http.ResponseWriter, r *http.Request) { no.send(w, r, no.body()) }
+// write answers. Without an id the error is not called a message: some clients take any message for the reply, and would
+// go on waiting for the one with the id of their request.
+func (no *refusal) write(w http.ResponseWriter, r *http.Request) {
+	kind := "application/json"
+	if no.id == nil {
+		kind = "text/plain; charset=utf-8"
+	}
+	no.send(w, r, kind, no.body())
+}
 
 // writePlain is write for those who speak no JSON-RPC.
 func (no *refusal) writePlain(w http.ResponseWriter, r *http.Request) {
-	no.send(w, r, wire.AppendFault(nil, no.status, no.error.Message, []byte("{}")))
+	no.send(w, r, "application/json", wire.AppendFault(nil, no.status, no.error.Message, []byte("{}")))
 }
 
-func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
+func (no *refusal) send(w http.ResponseWriter, r *http.Request, kind string, body []byte) {
 	if no.status >= http.StatusBadRequest {
 		TellOf(r, trail.Event{Event: trail.Refused, Status: no.status, Err: no.error.Message})
 	}
@@ -65,7 +73,7 @@ func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
 	if !no.read {
 		reqbody.Leave(w, r)
 	}
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", kind)
 	w.WriteHeader(no.status)
 	_, _ = w.Write(body)
 }

@@ -89,8 +89,8 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 	}
 }
 
-// A refused request that was read is answered under its id: some clients take the body of any status for the reply, and
-// without an id they would go on waiting for theirs.
+// A refused request that was read is answered under its id, and what is said without an id is not called a message: some
+// clients take the message of any status for the reply, and without an id they would go on waiting for theirs.
 func TestRefusalHasID(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxSessions: 1}})
 	session := w.begin("/mcp", "2025-11-25")
@@ -109,6 +109,13 @@ func TestRefusalHasID(t *testing.T) {
 	} {
 		if got, body := w.status("POST", "/mcp", tt.body, tt.header...); got != tt.want || !strings.Contains(body, `"id":"a"`) {
 			t.Errorf("%s: got %d %s, want %d with the id", tt.name, got, body, tt.want)
+		}
+	}
+	for name, header := range map[string]string{"another origin": "Origin: http://elsewhere.example", "no type": "Content-Type:"} {
+		resp := w.do(t.Context(), "POST", "/mcp", ping, session, header)
+		_ = resp.Body.Close()
+		if kind := resp.Header.Get("Content-Type"); resp.StatusCode < 400 || kind == "application/json" {
+			t.Errorf("%s: got %d with %s, want an error that is not called a message", name, resp.StatusCode, kind)
 		}
 	}
 }

@@ -20,8 +20,10 @@ const (
 	answerWithin = 30 * time.Second
 	// migrationLock is the advisory lock that one process at a time migrates under.
 	migrationLock = 0x776f726b62656e63
-	// maxTries is how often a transaction is made that others get in the way of.
+	// maxTries is how often a transaction is made that finds there what it is to make: another may be about to go.
 	maxTries = 12
+	// maxPause is the longest between two tries of a transaction that others get in the way of.
+	maxPause = 200 * time.Millisecond
 	// idleConns is how many connections rest.
 	idleConns = 4
 )
@@ -149,10 +151,11 @@ func (d *postgresDB) insist(ctx context.Context, do func(context.Context, querie
 		if unknown != nil {
 			return unknown
 		}
-		if err == nil || try == maxTries || !conflicts(err) {
+		if err == nil || !conflicts(err) || try >= maxTries && isThere(err) {
 			return err
 		}
-		if pause.For(ctx, rand.N(time.Duration(try)*4*time.Millisecond)) != nil {
+		// Of all that are in each other's way one gets through each time, so that each does: its time bounds that.
+		if pause.For(ctx, rand.N(min(time.Duration(try)*4*time.Millisecond, maxPause))) != nil {
 			return err
 		}
 	}
@@ -180,11 +183,16 @@ func (d *postgresDB) transact(ctx context.Context, do func(context.Context, quer
 	return nil
 }
 
-// conflicts reports whether another transaction is to blame: serialization_failure, deadlock_detected,
-// unique_violation.
+// conflicts reports whether another transaction is to blame: serialization_failure, deadlock_detected, or isThere.
 func conflicts(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23505")
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01") || isThere(err)
+}
+
+// isThere reports whether there is already what was to be made: unique_violation.
+func isThere(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505"
 }
 
 func (d *postgresDB) lock(ctx context.Context, number int64) (*heldLock, error) {

@@ -227,3 +227,68 @@ func TestStartOfAConnection(t *testing.T) {
 		}
 	}
 }
+
+// However often others are in the way of a change, it is made when they are done.
+func TestOthersInTheWay(t *testing.T) {
+	dsn := server.Database(t)
+	s := openDatabase(t, dsn, store.Options{})
+	begin(t, s) // has the row that a session of the same client writes anew
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn
+	}
+	look, now, next := connect(), connect(), connect()
+	write := func(conn *pgx.Conn) error {
+		// The server gives the lock to who waits for it before anybody else can ask.
+		_, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE workbench.last_conversations IN SHARE ROW EXCLUSIVE MODE; UPDATE workbench.last_conversations SET conversation = conversation`)
+		return err
+	}
+	waiting := func(want int) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) { // The server does not tell.
+			var got int
+			if err := look.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&got); err != nil || time.Now().After(end) {
+				t.Fatalf("got %d waiting and %v, want %d", got, err, want)
+			}
+			if got == want {
+				return
+			}
+		}
+	}
+	if err := write(now); err != nil {
+		t.Fatal(err)
+	}
+	begun := make(chan error, 1)
+	go func() {
+		_, err := s.Begin(t.Context(), "alice", "editor", "shop", "")
+		begun <- err
+	}()
+	for range 15 {
+		waiting(1)
+		wrote := make(chan error, 1)
+		go func() { wrote <- write(next) }()
+		waiting(2)
+		if _, err := now.Exec(t.Context(), `COMMIT`); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-wrote; err != nil {
+			t.Fatal(err)
+		}
+		now, next = next, now
+		select {
+		case err := <-begun:
+			t.Fatalf("got %v while others write", err)
+		default:
+		}
+	}
+	if _, err := now.Exec(t.Context(), `COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-begun; err != nil {
+		t.Error(err)
+	}
+}

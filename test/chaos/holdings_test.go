@@ -27,13 +27,15 @@ type holdings struct {
 }
 
 func (p *program) holds() holdings {
-	// First: the socket that tells them is made late, and the watch of the configuration is made anew at that time.
+	// First: the socket that tells them is made late, and the watch of the configuration is made anew at that time. What
+	// comes and goes is there at both ends of a while.
 	var files []string
+	var goroutines int
 	eventually(func() bool {
-		files = p.files()
-		return p.goroutines() > 0 && (files == nil || slices.Contains(files, "anon_inode:inotify"))
+		files, goroutines = p.files(), p.goroutines()
+		time.Sleep(20 * time.Millisecond)
+		return (files == nil || slices.Contains(files, "anon_inode:inotify")) && p.goroutines() == goroutines
 	})
-	goroutines := p.goroutines()
 	below, zombies := p.below(), 0
 	for _, one := range below {
 		if one.zombie {

@@ -61,8 +61,8 @@ func (s *Server) Runs() *runs.Engine { return s.service.runs }
 // Connect begins an MCP session of who works with workbench alone. Its calls are worked on side by side.
 func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
 
-// For returns the MCP door of a principal, who sees his own runs only; without a name it is nobody, who has none. elsewhere gives the server for clients that work
-// in these folders; nil: where they work is no matter.
+// For returns the MCP door of a principal, who sees his own runs only; without a name it is nobody, who has none.
+// elsewhere gives the server for clients that work in these folders; nil: where they work is no matter.
 func (s *Server) For(p principal.Principal, elsewhere func(folders []string) *Server) wire.Endpoint {
 	return door{s, p, elsewhere}
 }

@@ -14,7 +14,7 @@ type refusal struct {
 	header [2]string // name and value of one more header, if any
 	id     []byte    // of the request, if it was read
 	error  wire.Error
-	read   bool // the body of the request was read
+	read   bool // so that one without an id was no request
 }
 
 // refuseMessage refuses a request for what is wrong with the message in it; nil if nothing is.
@@ -47,11 +47,11 @@ func refuseClosing() *refusal {
 	return refuse(http.StatusServiceUnavailable, "workbench is shutting down").later("5")
 }
 
-// write answers. Without an id the error is not called a message: some clients take any message for the reply, and would
-// go on waiting for the one with the id of their request.
+// write answers. Where the request was not read, its error, which has no id then, is not called a message: some clients
+// take any message for the reply, and would go on waiting for the one with the id of their request.
 func (no *refusal) write(w http.ResponseWriter, r *http.Request) {
 	kind := "application/json"
-	if no.id == nil {
+	if !no.read {
 		kind = "text/plain; charset=utf-8"
 	}
 	no.send(w, r, kind, no.body())

@@ -89,8 +89,8 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 	}
 }
 
-// A refused request that was read is answered under its id, and what is said without an id is not called a message: some
-// clients take the message of any status for the reply, and without an id they would go on waiting for theirs.
+// A refused request that was read is answered under its id, and where it was not read the error is not called a message:
+// some clients take the message of any status for the reply, and without an id they would go on waiting for theirs.
 func TestRefusalHasID(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxSessions: 1}})
 	session := w.begin("/mcp", "2025-11-25")
@@ -117,6 +117,11 @@ func TestRefusalHasID(t *testing.T) {
 		if kind := resp.Header.Get("Content-Type"); resp.StatusCode < 400 || kind == "application/json" {
 			t.Errorf("%s: got %d with %s, want an error that is not called a message", name, resp.StatusCode, kind)
 		}
+	}
+	resp := w.do(t.Context(), "POST", "/mcp", `{"jsonrpc":`, session)
+	_ = resp.Body.Close()
+	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 400 || kind != "application/json" {
+		t.Errorf("what is no JSON: got %d with %s, want an error that is a message", resp.StatusCode, kind)
 	}
 }
 

@@ -66,11 +66,13 @@ func (g *guard) reapAll() {
 }
 
 // reapAdopted reaps the dead children of this process, self, but for its guard, which run waits for: those of a guard that
-// was killed, and the guard of another program of ours in the same container that was. Nobody else waits for them.
+// was killed, and the guard of another program of ours in the same container that was. Nobody else waits for them. What
+// is in our own process group was started by this process itself and is waited for where that was done.
 func reapAdopted(self, guard int) {
 	all, _ := processes() // where none can be listed they stay
+	own := unix.Getpgrp()
 	for _, p := range all {
-		if p.dead && p.ppid == self && p.pid != guard {
+		if p.dead && p.ppid == self && p.pid != guard && p.pgid != own {
 			unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
 		}
 	}

@@ -283,8 +283,8 @@ func sendMessages(fd int, to *unix.SockaddrInet4) error {
 	return nil
 }
 
-// orphanage is the parent of an orphan, as the first process of a container is, and says how often it had a dead one
-// before and after those are reaped.
+// orphanage is the parent of orphans, as the first process of a container is, and of a child of its own, and says how many
+// dead ones it has when the orphans were reaped and the child was waited for.
 func orphanage() {
 	self := os.Getpid()
 	dead := func() int {
@@ -302,13 +302,19 @@ func orphanage() {
 		fmt.Print(err)
 		return
 	}
-	if err := exec.Command("/bin/sh", "-c", "(exit 0) & sleep 1 & exit 0").Run(); err != nil {
+	gone := exec.Command("/bin/sh", "-c", "(exit 0) & sleep 1 & exit 0")
+	gone.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as guards and what they start
+	own := exec.Command("/bin/sh", "-c", "exit 0")
+	if err := errors.Join(gone.Run(), own.Start()); err != nil {
 		fmt.Print(err)
 		return
 	}
-	for dead() < 2 {
+	for dead() < 3 {
 		time.Sleep(time.Millisecond)
 	}
 	child.ReapAdopted(self, 0)
+	if err := own.Wait(); err != nil {
+		fmt.Print(err)
+	}
 	fmt.Print(dead())
 }

@@ -26,7 +26,7 @@ func MayAsk(method string) bool {
 // Lacking names what a client has not declared, by its capabilities, that it is to have to be asked something by a method
 // with these params, "" for nothing. They are empty or an object.
 func Lacking(capabilities []byte, method string, params []byte) string {
-	path := []string{""}
+	var path []string
 	has := func() bool {
 		span, _ := wire.FindPath(capabilities, wire.Whole(capabilities), path...)
 		return isObject(capabilities, span)

@@ -9,8 +9,7 @@ import (
 )
 
 // Needs are the variables that the configuration wants of the environment, sorted, without those that every client gives
-// to the programs that it starts (the list of the official SDKs). A configuration that cannot be read wants
-// none.
+// to the programs that it starts (the list of the official SDKs). A configuration that cannot be read wants none.
 func (e *Environment) Needs() (all []clients.Need) {
 	names := make(map[string]bool)
 	cfg, _, err := e.LoadBy(func(src *config.Source, lookup func(string) (string, bool)) (*config.Config, error) {

@@ -2,8 +2,10 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -61,13 +63,16 @@ func TestClient(t *testing.T) {
 						t.Errorf("the scenario %s is required and not tried", name)
 					}
 				}
-				env := []string{roleVariable + "=client", placesVariable + "=" + t.TempDir(), "GORACE=" + noSleep}
+				env := map[string]string{roleVariable: "client", placesVariable: t.TempDir(), "GORACE": noSleep}
+				apart := maps.Clone(env)
+				env[clientsVariable] = strconv.Itoa(test.revision.required)
 				command := []string{"--command", self + " -test.run=^TestAsClient$", "--timeout", "280000"}
 				together := test.revision.args()
 				if test.together != "" {
 					together = []string{"--suite", test.together, "--spec-version", test.revision.name}
 				}
-				ran := s.run(t, append(env, fmt.Sprintf("%s=%d", clientsVariable, test.revision.required)), "client", append(together, command...)...)
+				runner := s.start(t)
+				ran := runner.run(t, env, "client", append(together, command...)...)
 				if test.revision.name == wiretest.ModernOnly {
 					test.scenarios = append(test.scenarios, skills...)
 				}
@@ -79,7 +84,7 @@ func TestClient(t *testing.T) {
 					if slices.Contains(extensions, name) || slices.Contains(skills, name) {
 						args = append(args, "--force")
 					}
-					ran = append(ran, s.run(t, env, "client", args...)...)
+					ran = append(ran, runner.run(t, apart, "client", args...)...)
 				}
 				table.judge(t, "over stdio", test.revision, required, ran)
 				if !test.revision.listed {

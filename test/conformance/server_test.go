@@ -43,9 +43,9 @@ func TestServer(t *testing.T) {
 				if bed.neighbours {
 					maps.Copy(servers, neighbours())
 				}
-				url := serve(t, writeConfig(t, servers)) + bed.path
+				url, runner := serve(t, writeConfig(t, servers))+bed.path, s.start(t)
 				for _, r := range bed.revisions {
-					ran := s.run(t, nil, "server", append(r.args(), "--url", url)...)
+					ran := runner.run(t, nil, "server", append(r.args(), "--url", url)...)
 					table.judge(t, bed.name, r, s.required(t, r, "server"), ran)
 					if bed.path == "/mcp" && bed.era == "both" && !bed.neighbours && r.listed {
 						unscored.note(through, r, s.unscored(t, r, "server"), ran)
@@ -56,9 +56,10 @@ func TestServer(t *testing.T) {
 		t.Run("not scored", func(t *testing.T) {
 			t.Parallel()
 			gateway := serve(t, writeConfig(t, map[string]entry{"fixture": fixtureEntry(t, "both")})) + "/mcp"
+			runner := s.start(t)
 			try := func(column int, url string, r revision, names []string) {
 				for _, name := range names {
-					ran := s.run(t, nil, "server", "--scenario", name, "--spec-version", r.name, "--force", "--url", url)
+					ran := runner.run(t, nil, "server", "--scenario", name, "--spec-version", r.name, "--force", "--url", url)
 					unscored.note(column, r, names, ran)
 				}
 			}

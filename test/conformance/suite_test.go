@@ -1,11 +1,11 @@
 package conformance
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -64,23 +64,78 @@ type scenario struct {
 
 func (s scenario) ok() bool { return s.Passed > 0 && len(s.Problems) == 0 }
 
+// runner is a process of the suite, which does one run after another: most of what a run would take in a process of its
+// own is the start of the suite.
+type runner struct {
+	cmd     *exec.Cmd
+	runs    io.Writer
+	results *bufio.Reader
+	said    string // the file that has what the suite prints
+}
+
+// start starts a process of the suite, which ends with the test.
+func (s suite) start(tb testing.TB) *runner {
+	tb.Helper()
+	said, err := os.OpenFile(filepath.Join(tb.TempDir(), "said"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer said.Close()
+	r := &runner{cmd: exec.Command(s.node, "suite.mjs", s.index()), said: said.Name()}
+	r.cmd.Stderr = said
+	runs, err := r.cmd.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	results, err := r.cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	r.runs, r.results = runs, bufio.NewReader(results)
+	tb.Cleanup(func() {
+		_ = runs.Close()
+		stuck := time.AfterFunc(time.Minute, func() { _ = r.cmd.Process.Kill() })
+		defer stuck.Stop()
+		if err := r.cmd.Wait(); err != nil && !tb.Failed() {
+			tb.Errorf("%s: %v\n%s", r.cmd, err, r.text())
+		}
+	})
+	return r
+}
+
+func (r *runner) text() string {
+	text, err := os.ReadFile(r.said)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
 // run runs a part of the suite, "server" or "client", to its end and returns what came of each scenario. That some
 // failed is no error here.
-func (s suite) run(tb testing.TB, env []string, part string, args ...string) []scenario {
+func (r *runner) run(tb testing.TB, env map[string]string, part string, args ...string) []scenario {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Minute)
-	defer cancel()
 	results := tb.TempDir()
-	args = append([]string{s.index(), part, "--output-dir", results}, args...)
-	cmd := exec.CommandContext(ctx, s.node, args...)
-	cmd.Env, cmd.WaitDelay = append(os.Environ(), env...), 5*time.Second
-	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-		tb.Fatalf("%s: %v\n%s", cmd, err, out)
+	args = append([]string{part, "--output-dir", results}, args...)
+	if err := os.Truncate(r.said, 0); err != nil {
+		tb.Fatal(err)
+	}
+	stuck := time.AfterFunc(5*time.Minute, func() { _ = r.cmd.Process.Kill() })
+	defer stuck.Stop()
+	_, err := fmt.Fprintln(r.runs, wiretest.JSON(map[string]any{"args": args, "env": env}))
+	var code string
+	if err == nil {
+		code, err = r.results.ReadString('\n')
+	}
+	if code = strings.TrimSpace(code); err != nil || code != "0" && code != "1" {
+		tb.Fatalf("%q: got exit code %q, %v\n%s", args, code, err, r.text())
 	}
 	scenarios, err := readResults(results, part)
 	if err != nil || len(scenarios) == 0 {
-		tb.Fatalf("%s: got %d results, %v\n%s", cmd, len(scenarios), err, out)
+		tb.Fatalf("%q: got %d results, %v\n%s", args, len(scenarios), err, r.text())
 	}
 	return scenarios
 }

@@ -54,19 +54,12 @@ func needs(t *testing.T, names ...string) {
 	}
 }
 
-// build makes the program as a release has it.
-func build(t *testing.T) (program string) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "workbench")
-}
+func TestMain(m *testing.M) { os.Exit(wiretest.Main(m, []string{"cmd/workbench"})) }
 
 func TestDebianPackage(t *testing.T) {
 	needs(t, "dpkg")
-	program, dir := build(t), t.TempDir()
+	t.Parallel()
+	program, dir := wiretest.Program("workbench"), t.TempDir()
 	run(t, program, "man", filepath.Join(dir, "man"))
 	// The package is described in one place, to which goreleaser would add what is added here.
 	description, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
@@ -90,13 +83,14 @@ func TestDebianPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = []byte(strings.ReplaceAll(string(text), "dist-man/", filepath.Join(dir, "man")+"/"))
-	config := filepath.Join(dir, "nfpm.yaml")
+	config, packager := filepath.Join(dir, "nfpm.yaml"), filepath.Join(dir, "nfpm")
+	run(t, "go", "run", "-exec", "cp", nfpm, packager) // it is to be found and checked once, not for each form
 	for _, form := range []string{"deb", "rpm", "apk"} {
 		if err := os.WriteFile(config, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		text = bytes.ReplaceAll(text, []byte(program), []byte("LICENSE")) // what is not installed is soon packed
-		run(t, "go", "run", nfpm, "package", "--config", config, "--packager", form, "--target", filepath.Join(dir, "workbench."+form))
+		run(t, packager, "package", "--config", config, "--packager", form, "--target", filepath.Join(dir, "workbench."+form))
 	}
 
 	clean := filepath.Join(dir, "root")
@@ -123,7 +117,13 @@ func TestDebianPackage(t *testing.T) {
 
 func TestNpmPackage(t *testing.T) {
 	needs(t, "npm", "node")
-	program, dir := build(t), t.TempDir()
+	t.Parallel()
+	dir := t.TempDir()
+	// npm takes seconds to pack the program itself. What stands for it here has all the ways that lead to it.
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec '"+wiretest.Program("workbench")+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, list := range map[string]any{
 		"metadata.json":  map[string]string{"version": "1.2.3"},
 		"artifacts.json": []map[string]string{{"type": "Binary", "goos": runtime.GOOS, "goarch": runtime.GOARCH, "path": program}},

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
+
+// TestMain has the tests wait beside each other: nearly all of their time is that a change is waited for.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "20"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // followed is a configuration file that is followed, and who is told of it.
 type followed struct {
@@ -123,6 +132,7 @@ func do(t *testing.T, err error) {
 // A front that was started with a fault in one entry follows the file all the same, until the fault is mended; then a
 // fault changes nothing.
 func TestReloadOfWhatCanBeUsed(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "workbench-config.json")
 	bad := func(name string) string {
 		return fmt.Sprintf(`{"toolboxes": {%q: {"mcpServers": {"s": {"comand": "x"}}}}}`, name)
@@ -142,6 +152,7 @@ func TestReloadOfWhatCanBeUsed(t *testing.T) {
 
 // A file is followed in whatever way it is changed.
 func TestReloadFollowsTheFile(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		setUp func(t *testing.T, dir string) (path string)
@@ -345,6 +356,7 @@ func TestReloadFindsFile(t *testing.T) {
 
 // The lock file beside a configuration is followed as it is.
 func TestReloadOfTheLockFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "workbench-config.json")
 	put(t, path, `{"toolboxes":{"dev":{"pins":"hold","mcpServers":{"s":{"command":"x"}}}}}`)
 	f := followFile(t, path)
@@ -365,6 +377,7 @@ func TestReloadOfTheLockFile(t *testing.T) {
 
 // A file of variables that the configuration borrows from is followed as the configuration is.
 func TestReloadOfTheEnvFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, variables := filepath.Join(dir, "c.json"), filepath.Join(dir, "variables.env")
 	write := func(to, text string) {

@@ -234,7 +234,7 @@ func (s *Session) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.left()
-	s.resourceDesk.close()
+	s.resourceDesk.close(isShared)
 	s.shelf.Shut()
 	s.asks.close()
 	s.ownTasks.close()

@@ -75,8 +75,8 @@ func holdsMembers(raw []byte, value wire.Span) bool {
 
 // misplaced refuses a call that gives the tool no arguments, and has members that were meant as these: a tool that needs
 // none would do something else than what was asked for, perhaps to everything there is.
-func misplaced(c *call, w usage, to naming.Route) error {
-	if holdsMembers(c.Raw, w.arguments) {
+func misplaced(c *call, arguments wire.Span, to naming.Route) error {
+	if holdsMembers(c.Raw, arguments) {
 		return nil
 	}
 	if names, _ := strayArguments(c, nil); names == nil {

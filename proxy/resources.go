@@ -18,9 +18,9 @@ type resourceDesk struct {
 }
 
 // close gives back what the client has subscribed to at servers that outlive the session.
-func (r *resourceDesk) close() {
+func (r *resourceDesk) close(outlives func(*toolbox.Server) bool) {
 	for _, uri := range r.watches.close() {
-		if srv, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && isShared(srv) {
+		if srv, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && outlives(srv) {
 			r.watch(uri, false)
 		}
 	}

@@ -210,7 +210,7 @@ func (cr *caller) open(f *flight, b *shelf.Box, w, whole naming.Want) (to naming
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
 func (cr *caller) use(f *flight, c *call, w usage, to naming.Route) {
-	if err := misplaced(c, w, to); err != nil {
+	if err := misplaced(c, w.arguments, to); err != nil {
 		f.fail(err)
 		return
 	}

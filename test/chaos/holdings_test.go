@@ -27,12 +27,13 @@ type holdings struct {
 }
 
 func (p *program) holds() holdings {
-	// First: the socket that tells them is made late, and the watch of the configuration is made anew at that time. What
-	// comes and goes is there at both ends of a while.
+	// The goroutines come first: the socket that tells their number is made late, is one of the files, and the watch of
+	// the configuration is made anew at that time. What comes and goes is there at both ends of a while.
 	var files []string
 	var goroutines int
 	eventually(func() bool {
-		files, goroutines = p.files(), p.goroutines()
+		goroutines = p.goroutines()
+		files = p.files()
 		time.Sleep(20 * time.Millisecond)
 		return (files == nil || slices.Contains(files, "anon_inode:inotify")) && p.goroutines() == goroutines
 	})
@@ -108,7 +109,7 @@ func (p *program) circuitOpen(server string) bool {
 
 // socket reads from the program's socket; "" if it cannot be read.
 func (p *program) socket(resource string) string {
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(p.folder, "workbench", fmt.Sprint(p.cmd.Process.Pid, ".sock")))
 	}}
 	resp, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Get("http://workbench" + resource)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -150,10 +151,10 @@ func big(s *server, r request) {
 	fmt.Fprint(os.Stdout, `"}]}}`+"\n")
 }
 
-// stderrFlood writes 100 MB to standard error.
+// stderrFlood writes 100 MB to standard error, or as many as the first argument says.
 func stderrFlood(s *server, r request) {
 	block := bytes.Repeat([]byte(strings.Repeat("x", 99)+"\n"), 10<<10)
-	for range 100 {
+	for range cmp.Or(s.number(0), 100) {
 		_, _ = os.Stderr.Write(block)
 	}
 	s.text(r, "done")

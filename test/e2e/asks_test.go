@@ -90,16 +90,18 @@ func TestTypeScriptAsks(t *testing.T) {
 		through = append(through, toolCall(fmt.Sprintf(
 			`{"name":"workbench_use_tool","arguments":{"toolbox_name":"spare","tool_name":%q,"arguments":%s}}`, call.tool, call.arguments)))
 	}
-	script := func(operations []operation) script {
-		return script{Capabilities: []byte(allCapabilities), Answers: answers, Operations: operations}
-	}
-	want := results(b.drive("sdk1", b.command("everything"), b.serverEnv("everything"), script(direct)))
+	s := script{Capabilities: []byte(allCapabilities), Answers: answers, Operations: direct}
+	scripts := []script{s.of("sdk1", b.command("everything"), b.serverEnv("everything"))}
+	s.Operations = through
 	for _, client := range []string{"sdk1", "sdk2-legacy", "sdk2-modern"} {
-		t.Run(client, func(t *testing.T) {
-			b := b.in(t)
-			got := results(b.drive(client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), script(through)))
+		scripts = append(scripts, s.of(client, b.workbenchLine(b.config("auto")), b.workbenchEnv()))
+	}
+	all := b.driveEach(scripts...)
+	want := results(all[0])
+	for n, lines := range all[1:] {
+		t.Run(scripts[1+n].Client, func(t *testing.T) {
 			for i, call := range asking() {
-				wiretest.Same(t, call.tool, got[i].outcome(), want[i].outcome())
+				wiretest.Same(t, call.tool, results(lines)[i].outcome(), want[i].outcome())
 			}
 		})
 	}

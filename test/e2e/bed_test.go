@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,6 +108,57 @@ func (b *bed) direct(server string, opts wiretest.Options) *wiretest.Process {
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = b.serverEnv(server)
 	return wiretest.Start(b.tb, cmd, opts)
+}
+
+// plainly is what a server, which no client can be asked anything by, answers without workbench.
+type plainly struct {
+	files    string                     // the folder of the filesystem server
+	lists    map[string]json.RawMessage // results by the method, of the lists that the server has
+	outcomes [][]byte                   // of the calls of bed.calls
+}
+
+// answers are those of each server without workbench, which all tests share: it costs less than a process for each.
+var answers struct {
+	sync.Mutex
+	by map[string]plainly
+}
+
+// plainly has a server asked without workbench, by the first test that wants to know.
+func (b *bed) plainly(server string) plainly {
+	b.tb.Helper()
+	answers.Lock()
+	defer answers.Unlock()
+	if a, known := answers.by[server]; known {
+		return a
+	}
+	direct := b.direct(server, wiretest.Options{})
+	direct.Initialize(wiretest.Legacy, noCapabilities)
+	a := plainly{files: b.files, lists: make(map[string]json.RawMessage)}
+	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"} {
+		if reply := direct.Call(method, ""); reply.Error == nil {
+			a.lists[method] = reply.Result
+		}
+	}
+	for _, call := range b.calls(server) {
+		a.outcomes = append(a.outcomes, outcome(direct.Call("tools/call", call.params())))
+	}
+	b.reset()
+	if answers.by == nil {
+		answers.by = make(map[string]plainly)
+	}
+	answers.by[server] = a
+	return a
+}
+
+// outcomes are what the server answers to its calls without workbench in the folder of this test.
+func (b *bed) outcomes(server string) (all [][]byte) {
+	b.tb.Helper()
+	a := b.plainly(server)
+	for _, outcome := range a.outcomes {
+		outcome = bytes.ReplaceAll(outcome, []byte(a.files), []byte(b.files))
+		all = append(all, bytes.ReplaceAll(outcome, []byte(filepath.Dir(a.files)), []byte(filepath.Dir(b.files))))
+	}
+	return all
 }
 
 // server is the configuration of a server.
@@ -287,10 +339,10 @@ func renamed(item []byte, from, to string) []byte {
 	return bytes.Replace(item, []byte(`"name":`+wiretest.JSON(from)), []byte(`"name":`+wiretest.JSON(to)), 1)
 }
 
-// output runs a command to its end, within a minute, and returns what it wrote to stdout.
+// output runs a command to its end, within minutes, and returns what it wrote to stdout.
 func output(tb testing.TB, line, env []string, stdin string) []byte {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env, cmd.Stdin, cmd.WaitDelay = env, strings.NewReader(stdin), 5*time.Second

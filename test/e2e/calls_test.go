@@ -134,12 +134,7 @@ func TestCalls(t *testing.T) {
 	b := newBed(t)
 	want := map[string][][]byte{}
 	for _, server := range servers() {
-		direct := b.direct(server, wiretest.Options{})
-		direct.Initialize(wiretest.Legacy, noCapabilities)
-		for _, call := range b.calls(server) {
-			want[server] = append(want[server], outcome(direct.Call("tools/call", call.params())))
-		}
-		b.reset()
+		want[server] = b.outcomes(server)
 	}
 	c := b.workbench(b.config("auto"), wiretest.Options{})
 	c.Initialize(wiretest.Legacy, noCapabilities)

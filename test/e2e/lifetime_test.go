@@ -89,7 +89,7 @@ func TestSignals(t *testing.T) {
 			b := newBed(t)
 			c := b.workbench(b.config("auto"), wiretest.Options{})
 			c.Initialize(wiretest.Legacy, noCapabilities)
-			open(t, c.Client, "dev")
+			open(t, c.Client, "spare")
 			process, err := os.FindProcess(c.PID())
 			if err == nil {
 				err = process.Signal(signal)

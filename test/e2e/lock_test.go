@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +17,13 @@ func TestLock(t *testing.T) {
 	b := newBed(t)
 	home := t.TempDir()
 	path := filepath.Join(home, "workbench-config.json")
-	text := strings.NewReplacer(`"dev": {`, `"dev": {"pins": "hold", `).Replace(b.config("auto"))
-	if !strings.Contains(text, `"pins"`) {
-		t.Fatalf("the configuration has no toolbox dev: %s", text)
+	entries := make(map[string]json.RawMessage)
+	for _, name := range servers() {
+		entries[name] = []byte(b.server(name))
 	}
+	text := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{
+		"dev": map[string]any{"pins": "hold", "mcpServers": entries},
+	}})
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -81,13 +81,7 @@ func TestModernCalls(t *testing.T) {
 	for _, server := range servers() {
 		t.Run(server, func(t *testing.T) {
 			b := b.in(t)
-			direct := b.direct(server, wiretest.Options{})
-			direct.Initialize(wiretest.Legacy, noCapabilities)
-			var want [][]byte
-			for _, call := range b.calls(server) {
-				want = append(want, outcome(direct.Call("tools/call", call.params())))
-			}
-			b.reset()
+			want := b.outcomes(server)
 			defer b.reset()
 			for i, call := range b.calls(server) {
 				params := fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"dev","server":%q,"name":%q},"arguments":%s}}`,
@@ -126,9 +120,7 @@ func TestModernVersion(t *testing.T) {
 func TestModernOpenToolbox(t *testing.T) {
 	b := newBed(t)
 	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"spare": {"open": true, "mcpServers": {"everything": %s}}}}`, b.server("everything"))
-	direct := b.direct("everything", wiretest.Options{})
-	direct.Initialize(wiretest.Legacy, noCapabilities)
-	want := items(t, direct.Result("tools/list", ""), "tools")
+	want := items(t, b.plainly("everything").lists["tools/list"], "tools")
 	check := func(t *testing.T, list []byte) {
 		t.Helper()
 		got := items(t, list, "tools")[len(metaTools()):]

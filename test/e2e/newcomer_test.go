@@ -31,7 +31,8 @@ func TestNewcomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := filepath.Join(b.npm, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
-	shim := "#!/bin/sh\n[ \"$1 $2\" = '-y @modelcontextprotocol/server-filesystem' ] || exit 9\nshift 2\nexec '" + b.node + "' '" + server + "' \"$@\"\n"
+	shim := "#!/bin/sh\n[ \"$1 $2\" = '-y @modelcontextprotocol/server-filesystem' ] || exit 9\nshift 2\n" +
+		wiretest.NodeCache + "='" + os.Getenv(wiretest.NodeCache) + "' exec '" + b.node + "' '" + server + "' \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "npx"), []byte(shim), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -121,9 +121,7 @@ func TestOpenResult(t *testing.T) {
 	}
 	var want []openedTool
 	for i, name := range servers() {
-		direct := b.direct(name, wiretest.Options{})
-		direct.Initialize(wiretest.Legacy, noCapabilities)
-		list := items(t, direct.Result("tools/list", ""), "tools")
+		list := items(t, b.plainly(name).lists["tools/list"], "tools")
 		if got := opened.Servers[i]; got.Name != name || got.State != "ready" || got.Tools != len(list) || got.Error != "" {
 			t.Errorf("got server %+v want %s ready with %d tools", got, name, len(list))
 		}
@@ -248,9 +246,7 @@ func TestServeToolbox(t *testing.T) {
 		got[decode[struct{ Name string }](t, "tool", item).Name] = item
 	}
 	for _, name := range servers() {
-		direct := b.direct(name, wiretest.Options{})
-		direct.Initialize(wiretest.Legacy, noCapabilities)
-		for _, item := range items(t, direct.Result("tools/list", ""), "tools") {
+		for _, item := range items(t, b.plainly(name).lists["tools/list"], "tools") {
 			tool := decode[struct{ Name string }](t, "tool", item).Name
 			wiretest.SameBytes(t, "definition of "+tool, got[tool], item)
 		}

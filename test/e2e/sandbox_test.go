@@ -14,6 +14,7 @@ import (
 
 // The official servers work in a sandbox, and reach nothing outside of it.
 func TestOfficialServersInASandbox(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the rules of this test are those of Landlock")
 	}
@@ -56,25 +57,27 @@ func TestOfficialServersInASandbox(t *testing.T) {
 	if out, err := exec.Command(wiretest.Program("workbench"), "check", "--config", file).CombinedOutput(); err != nil || strings.Contains(string(out), "not enforced") {
 		t.Skipf("the kernel cannot enforce the sandbox: %v\n%s", err, out)
 	}
+	serve := exec.Command(wiretest.Program("workbench"), "serve", "--config", file)
+	serve.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	c := wiretest.Start(t, serve, wiretest.Options{})
+	c.Initialize(wiretest.Legacy, noCapabilities)
 	for _, tt := range []struct {
-		tool string
-		args map[string]any
-		want string
+		server, tool string
+		args         map[string]any
+		want         string
 	}{
-		{"files/read_text_file", map[string]any{"path": filepath.Join(work, "notes.txt")}, "allowed-text"},
-		{"files/write_file", map[string]any{"path": filepath.Join(work, "new.txt"), "content": "x"}, "Successfully wrote"},
-		{"files/read_text_file", map[string]any{"path": filepath.Join(dir, "outside", "outside.txt")}, "EACCES"},
-		{"files/write_file", map[string]any{"path": filepath.Join(dir, "outside", "new.txt"), "content": "x"}, "EACCES"},
-		{"memory/create_entities", map[string]any{"entities": []any{map[string]any{"name": "a", "entityType": "b", "observations": []string{"c"}}}}, "entityType"},
-		{"everything/echo", map[string]any{"message": "hello"}, "Echo: hello"},
+		{"files", "read_text_file", map[string]any{"path": filepath.Join(work, "notes.txt")}, "allowed-text"},
+		{"files", "write_file", map[string]any{"path": filepath.Join(work, "new.txt"), "content": "x"}, "Successfully wrote"},
+		{"files", "read_text_file", map[string]any{"path": filepath.Join(dir, "outside", "outside.txt")}, "EACCES"},
+		{"files", "write_file", map[string]any{"path": filepath.Join(dir, "outside", "new.txt"), "content": "x"}, "EACCES"},
+		{"memory", "create_entities", map[string]any{"entities": []any{map[string]any{"name": "a", "entityType": "b", "observations": []string{"c"}}}}, "entityType"},
+		{"everything", "echo", map[string]any{"message": "hello"}, "Echo: hello"},
 	} {
-		args, err := json.Marshal(tt.args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, _ := exec.Command(wiretest.Program("workbench"), "call", "--config", file, "t/"+tt.tool, string(args)).CombinedOutput()
-		if !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "outside-text") {
-			t.Errorf("%s %s: got %s, want %q", tt.tool, args, out, tt.want)
+		reply := c.Call("tools/call", wiretest.JSON(map[string]any{"name": "workbench_use_tool", "arguments": map[string]any{
+			"tool": map[string]any{"toolbox": "t", "server": tt.server, "name": tt.tool}, "arguments": tt.args,
+		}}))
+		if got := string(outcome(reply)); !strings.Contains(got, tt.want) || strings.Contains(got, "outside-text") {
+			t.Errorf("%s/%s %v: got %s, want %q", tt.server, tt.tool, tt.args, got, tt.want)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(work, "memory.jsonl")); err != nil {

@@ -55,13 +55,8 @@ func (b *bed) listening(transport string) string {
 // TestRemoteServers: a server behind HTTP, streamable or with the older SSE, gives what it gives over stdio.
 func TestRemoteServers(t *testing.T) {
 	b := newBed(t)
-	direct := b.direct("everything", wiretest.Options{})
-	direct.Initialize(wiretest.Legacy, noCapabilities)
-	list := items(t, direct.Result("tools/list", ""), "tools")
-	var want [][]byte
-	for _, call := range b.calls("everything") {
-		want = append(want, outcome(direct.Call("tools/call", call.params())))
-	}
+	list := items(t, b.plainly("everything").lists["tools/list"], "tools")
+	want := b.outcomes("everything")
 	tests := []struct{ name, transport, script, path string }{
 		{"streamable HTTP", "http", "streamableHttp", "/mcp"},
 		{"SSE", "sse", "sse", "/sse"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,25 +41,53 @@ type operation struct {
 	Await  string          `json:"await,omitempty"`
 }
 
-// script is what the driver is told: what the client declares, how it answers a server, and what it does.
+// script is what the driver is told: what kind of client connects to which command, what the client declares, how it
+// answers a server, and what it does.
 type script struct {
+	Client       string                     `json:"client"`
+	Command      []string                   `json:"command"`
+	Env          map[string]string          `json:"env"`
 	Capabilities json.RawMessage            `json:"capabilities,omitempty"`
 	Answers      map[string]json.RawMessage `json:"answers,omitempty"`
 	Operations   []operation                `json:"operations"`
 }
 
 // drive runs a script with a TypeScript client that is connected to a command, and returns what it printed.
-func (b *bed) drive(client string, command, env []string, script script) []line {
+func (b *bed) drive(client string, command, env []string, s script) []line {
 	b.tb.Helper()
-	args := append([]string{b.node, filepath.Join(b.npm, "driver.mjs"), client}, command...)
-	var lines []line
-	for text := range bytes.Lines(output(b.tb, args, env, wiretest.JSON(script))) {
-		lines = append(lines, decode[line](b.tb, "line of the driver", text))
+	return b.driveEach(s.of(client, command, env))[0]
+}
+
+// of is the script for a kind of client that is connected to a command.
+func (s script) of(client string, command, env []string) script {
+	s.Client, s.Command, s.Env = client, command, make(map[string]string)
+	for _, entry := range env {
+		key, value, _ := strings.Cut(entry, "=")
+		s.Env[key] = value
 	}
-	if want := len(script.Operations); len(results(lines)) != want {
-		b.tb.Fatalf("got %d results of %d operations", len(results(lines)), want)
+	return s
+}
+
+// driveEach runs scripts one after the other in one process of Node, and returns what each printed.
+func (b *bed) driveEach(scripts ...script) [][]line {
+	b.tb.Helper()
+	var all [][]line
+	for text := range bytes.Lines(output(b.tb, []string{b.node, filepath.Join(b.npm, "driver.mjs")}, os.Environ(), wiretest.JSON(scripts))) {
+		l := decode[line](b.tb, "line of the driver", text)
+		if l.Connected != nil {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], l)
 	}
-	return lines
+	if len(all) != len(scripts) {
+		b.tb.Fatalf("got %d clients connected of %d", len(all), len(scripts))
+	}
+	for i, lines := range all {
+		if want := len(scripts[i].Operations); len(results(lines)) != want {
+			b.tb.Fatalf("got %d results of %d operations", len(results(lines)), want)
+		}
+	}
+	return all
 }
 
 // results are the lines that answer operations.
@@ -73,7 +102,7 @@ func toolCall(params string) operation {
 // TestTypeScript: what the official clients make of a server's answers is the same directly and through workbench.
 func TestTypeScript(t *testing.T) {
 	b := newBed(t)
-	direct := map[string][][]byte{} // what a client of a kind sees without workbench, by its kind and the server
+	direct := b.driveDirect()
 	tests := []struct {
 		client     string
 		registered bool // calls go by the registered names, after the client's own handler saw the new list
@@ -99,18 +128,8 @@ func TestTypeScript(t *testing.T) {
 			before := len(through)
 			var want [][]byte
 			for _, server := range servers() {
-				calls := b.calls(server)
-				client := test.client
-				if client == "sdk2-modern" {
-					client = "sdk2-legacy" // the servers know no later era
-				}
-				key := client + " " + server
-				if direct[key] == nil {
-					direct[key] = b.driveDirect(client, server, calls)
-					b.reset()
-				}
-				want = append(want, direct[key]...)
-				for _, c := range calls {
+				want = append(want, direct[test.client == "sdk1"][server]...)
+				for _, c := range b.calls(server) {
 					through = append(through, throughWorkbench(c, server, test.registered))
 				}
 			}
@@ -150,17 +169,29 @@ func checkAnnounced(t *testing.T, lines []line) {
 	}
 }
 
-func (b *bed) driveDirect(client, server string, calls []call) [][]byte {
+// driveDirect is what clients of both SDKs make of the answers of each server without workbench. The first is whether
+// it is SDK 1.x.
+func (b *bed) driveDirect() map[bool]map[string][][]byte {
 	b.tb.Helper()
-	operations := make([]operation, 0, len(calls))
-	for _, c := range calls {
-		operations = append(operations, toolCall(c.params()))
+	all := make(map[bool]map[string][][]byte)
+	for client, isFirst := range map[string]bool{"sdk1": true, "sdk2-legacy": false} { // the servers know no later era
+		var scripts []script
+		for _, server := range servers() {
+			var s script
+			for _, c := range b.calls(server) {
+				s.Operations = append(s.Operations, toolCall(c.params()))
+			}
+			scripts = append(scripts, s.of(client, b.command(server), b.serverEnv(server)))
+		}
+		all[isFirst] = make(map[string][][]byte)
+		for i, lines := range b.driveEach(scripts...) {
+			for _, l := range results(lines) {
+				all[isFirst][servers()[i]] = append(all[isFirst][servers()[i]], l.outcome())
+			}
+		}
+		b.reset()
 	}
-	var outcomes [][]byte
-	for _, l := range results(b.drive(client, b.command(server), b.serverEnv(server), script{Operations: operations})) {
-		outcomes = append(outcomes, l.outcome())
-	}
-	return outcomes
+	return all
 }
 
 func throughWorkbench(c call, server string, registered bool) operation {
@@ -192,17 +223,22 @@ func TestFaultG95_ListsOfOneServerMended(t *testing.T) {
 	b := newBed(t)
 	server := []string{b.node, "-e", careless}
 	lists := []operation{{Method: "prompts/list"}, {Method: "resources/list"}, {Method: "resources/templates/list"}}
-	for _, l := range results(b.drive("sdk1", server, b.workbenchEnv(), script{Operations: lists})) {
-		if l.Error == nil {
-			t.Errorf("directly the client took %s", l.Result)
-		}
-	}
 	config := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": map[string]any{
 		"careless": map[string]any{"command": server[0], "args": server[1:]}, "everything": decode[any](t, "entry", []byte(b.server("everything"))),
 	}}}})
 	opened := append([]operation{toolCall(openParams("box")), {Method: "tools/list"}}, lists...)
+	scripts := []script{script{Operations: lists}.of("sdk1", server, b.workbenchEnv())}
 	for _, client := range []string{"sdk1", "sdk2-legacy", "sdk2-modern"} {
-		done := results(b.drive(client, b.workbenchLine(config), b.workbenchEnv(), script{Operations: opened}))
+		scripts = append(scripts, script{Operations: opened}.of(client, b.workbenchLine(config), b.workbenchEnv()))
+	}
+	all := b.driveEach(scripts...)
+	for _, l := range results(all[0]) {
+		if l.Error == nil {
+			t.Errorf("directly the client took %s", l.Result)
+		}
+	}
+	for n, lines := range all[1:] {
+		client, done := scripts[1+n].Client, results(lines)
 		for i, kind := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
 			if l := done[1+i]; l.Error != nil || len(names(t, l.Result, kind)) < 2 {
 				t.Errorf("%s: got %s %s of both servers", client, kind, l.outcome())

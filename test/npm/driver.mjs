@@ -1,11 +1,13 @@
 // Drives the official TypeScript clients from a test.
 //
-//   node driver.mjs CLIENT COMMAND [ARG…] < script.json
+//   node driver.mjs < scripts.json
 //
-// CLIENT is sdk1 (SDK 1.x), or the SDK 2.x client as sdk2-legacy (handshake), sdk2-auto (probes for the era) or
-// sdk2-modern (2026-07-28 only). COMMAND is the server to connect to over stdio; it gets this process's environment.
-// The script is one object:
+// What is read is a list of scripts, which are done one after the other, each by a client of its own: a process of Node
+// costs more than a script. A script is one object:
 //
+//   client        sdk1 (SDK 1.x), or the SDK 2.x client as sdk2-legacy (handshake), sdk2-auto (probes for the era) or
+//                 sdk2-modern (2026-07-28 only)
+//   command, env  the command line of the server to connect to over stdio, and its environment
 //   capabilities  what the client declares
 //   answers       method → result, for what the server asks (roots/list, sampling/createMessage, elicitation/create)
 //   operations    a list, done one after the other:
@@ -18,40 +20,11 @@
 
 import { text } from "node:stream/consumers";
 
-const [kind, command, ...args] = process.argv.slice(2);
-const script = JSON.parse(await text(process.stdin));
-
 const print = (value) => process.stdout.write(JSON.stringify(value) + "\n");
 
-// What each kind of list_changed has brought so far, and who waits for the next.
-const changes = new Map();
-function changed(list, error, items) {
-  print({ changed: list, names: items?.map((item) => item.name), error: error?.message });
-  const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
-  seen.count++;
-  changes.set(list, seen);
-  seen.wake();
-}
-
-async function changesOf(list) {
-  const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
-  changes.set(list, seen);
-  seen.awaited++;
-  while (seen.count < seen.awaited) await new Promise((resolve) => (seen.wake = resolve));
-  return { count: seen.count };
-}
-
 const info = { name: "driver", version: "1.0.0" };
-const options = {
-  capabilities: script.capabilities ?? {},
-  listChanged: {
-    tools: { onChanged: (error, items) => changed("tools", error, items) },
-    prompts: { onChanged: (error, items) => changed("prompts", error, items) },
-    resources: { onChanged: (error, items) => changed("resources", error, items) },
-  },
-};
 
-async function sdk1() {
+async function sdk1(options) {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   const types = await import("@modelcontextprotocol/sdk/types.js");
@@ -64,7 +37,7 @@ async function sdk1() {
   return { client, Transport: StdioClientTransport, on: (method, handler) => client.setRequestHandler(schemas[method], handler) };
 }
 
-async function sdk2(mode) {
+async function sdk2(options, mode) {
   const { Client } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const client = new Client(info, { ...options, versionNegotiation: { mode } });
@@ -73,40 +46,70 @@ async function sdk2(mode) {
 
 const kinds = {
   "sdk1": sdk1,
-  "sdk2-legacy": () => sdk2("legacy"),
-  "sdk2-auto": () => sdk2("auto"),
-  "sdk2-modern": () => sdk2({ pin: "2026-07-28" }),
+  "sdk2-legacy": (options) => sdk2(options, "legacy"),
+  "sdk2-auto": (options) => sdk2(options, "auto"),
+  "sdk2-modern": (options) => sdk2(options, { pin: "2026-07-28" }),
 };
 
-const { client, Transport, on } = await kinds[kind]();
-for (const [method, result] of Object.entries(script.answers ?? {})) on(method, async () => result);
-
-// The function of the client that stands for each method.
-const functions = {
-  "ping": () => client.ping(),
-  "tools/list": (params) => client.listTools(params),
-  "tools/call": (params) => client.callTool(params),
-  "resources/list": (params) => client.listResources(params),
-  "resources/templates/list": (params) => client.listResourceTemplates(params),
-  "resources/read": (params) => client.readResource(params),
-  "prompts/list": (params) => client.listPrompts(params),
-  "prompts/get": (params) => client.getPrompt(params),
-  "completion/complete": (params) => client.complete(params),
-};
-
-await client.connect(new Transport({ command, args, env: process.env, stderr: "inherit" }));
-print({
-  connected: {
-    serverInfo: client.getServerVersion(),
-    capabilities: client.getServerCapabilities(),
-    instructions: client.getInstructions(),
-  },
-});
-for (const [operation, { method, params, await: list }] of script.operations.entries()) {
-  try {
-    print({ operation, result: await (list ? changesOf(list) : functions[method](params)) });
-  } catch (error) {
-    print({ operation, error: { code: error.code, message: error.message, data: error.data } });
+async function run(script) {
+  // What each kind of list_changed has brought so far, and who waits for the next.
+  const changes = new Map();
+  function changed(list, error, items) {
+    print({ changed: list, names: items?.map((item) => item.name), error: error?.message });
+    const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
+    seen.count++;
+    changes.set(list, seen);
+    seen.wake();
   }
+
+  async function changesOf(list) {
+    const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
+    changes.set(list, seen);
+    seen.awaited++;
+    while (seen.count < seen.awaited) await new Promise((resolve) => (seen.wake = resolve));
+    return { count: seen.count };
+  }
+
+  const { client, Transport, on } = await kinds[script.client]({
+    capabilities: script.capabilities ?? {},
+    listChanged: {
+      tools: { onChanged: (error, items) => changed("tools", error, items) },
+      prompts: { onChanged: (error, items) => changed("prompts", error, items) },
+      resources: { onChanged: (error, items) => changed("resources", error, items) },
+    },
+  });
+  for (const [method, result] of Object.entries(script.answers ?? {})) on(method, async () => result);
+
+  // The function of the client that stands for each method.
+  const functions = {
+    "ping": () => client.ping(),
+    "tools/list": (params) => client.listTools(params),
+    "tools/call": (params) => client.callTool(params),
+    "resources/list": (params) => client.listResources(params),
+    "resources/templates/list": (params) => client.listResourceTemplates(params),
+    "resources/read": (params) => client.readResource(params),
+    "prompts/list": (params) => client.listPrompts(params),
+    "prompts/get": (params) => client.getPrompt(params),
+    "completion/complete": (params) => client.complete(params),
+  };
+
+  const [command, ...args] = script.command;
+  await client.connect(new Transport({ command, args, env: script.env, stderr: "inherit" }));
+  print({
+    connected: {
+      serverInfo: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+    },
+  });
+  for (const [operation, { method, params, await: list }] of script.operations.entries()) {
+    try {
+      print({ operation, result: await (list ? changesOf(list) : functions[method](params)) });
+    } catch (error) {
+      print({ operation, error: { code: error.code, message: error.message, data: error.data } });
+    }
+  }
+  await client.close();
 }
-await client.close();
+
+for (const script of JSON.parse(await text(process.stdin))) await run(script);

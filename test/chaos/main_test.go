@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -11,6 +12,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // parts spend much of their time waiting
+		panic(err)
+	}
 	os.Exit(wiretest.Main(m, []string{"cmd/workbench", "test/faults/badchild"}))
 }
 
@@ -25,18 +30,30 @@ func times(few, many int) int {
 	return few
 }
 
-// TestChaos runs one after the other what would disturb each other's figures.
+// TestChaos runs at length one after the other what would disturb each other's figures. In go test nobody reads those,
+// and what has to be so has to be so beside others too; sessions alone counts what this process has.
 func TestChaos(t *testing.T) {
 	tab := new(table)
-	t.Run("ends", func(t *testing.T) { ends(t, tab) })
-	t.Run("crashes", func(t *testing.T) { crashes(t, tab) })
-	t.Run("reloads", func(t *testing.T) { reloads(t, tab) })
-	t.Run("turns", func(t *testing.T) { turns(t, tab) })
-	t.Run("restart", func(t *testing.T) { restart(t, tab) })
-	t.Run("hanging servers", func(t *testing.T) { hanging(t, tab) })
-	t.Run("memory", func(t *testing.T) { memory(t, tab) })
-	t.Run("hoards", func(t *testing.T) { hoards(t, tab) })
 	t.Run("sessions", func(t *testing.T) { sessions(t, tab) })
+	if !atLength() {
+		t.Parallel()
+	}
+	t.Run("programs", func(t *testing.T) {
+		for _, part := range []struct {
+			name string
+			run  func(*testing.T, *table)
+		}{
+			{"memory", memory}, {"ends", ends}, {"crashes", crashes}, {"reloads", reloads}, {"turns", turns}, {"restart", restart},
+			{"hanging servers", hanging}, {"hoards", hoards},
+		} {
+			t.Run(part.name, func(t *testing.T) {
+				if !atLength() {
+					t.Parallel()
+				}
+				part.run(t, tab)
+			})
+		}
+	})
 	if text := tab.String(); atLength() {
 		fmt.Print(text)
 	} else {

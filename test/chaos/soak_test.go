@@ -36,6 +36,8 @@ func TestSoak(t *testing.T) {
 		if how, err = time.ParseDuration(asked); err != nil {
 			t.Fatal(err)
 		}
+	} else {
+		t.Parallel()
 	}
 	sick := []string{"crash", "partial", "grandchild", "junk", "dup", "unknownid", "badver", "flood", "storm", "stderr"}
 	servers := map[string]string{"well": "well"}

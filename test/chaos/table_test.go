@@ -6,16 +6,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
 )
 
 // table is what was found, beside what it is to be.
-type table struct{ rows [][3]string }
+type table struct {
+	mu   sync.Mutex
+	rows [][3]string
+}
 
 // show notes a figure that may be other on another machine.
 func (tab *table) show(what, goal, figure string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
 	tab.rows = append(tab.rows, [3]string{what, goal, figure})
 }
 

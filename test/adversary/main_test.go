@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -115,7 +116,18 @@ func TestAdversary(t *testing.T) {
 		seeds, each, end = []uint64{seed}, 5*time.Second, time.Now()
 	}
 	const slack = 3 * time.Second
-	base := map[bool]int{}
+	var mu sync.Mutex
+	base := map[bool]int{} // what the program needs by itself, over HTTP and over stdio
+	needed := func(t *testing.T, http bool) int {
+		mu.Lock()
+		defer mu.Unlock()
+		if base[http] == 0 {
+			calm := play(t, plan{http: http, calm: true}, 500*time.Millisecond)
+			base[http] = calm.peak
+			calm.tell(t, asked != "")
+		}
+		return base[http]
+	}
 	for i := 0; i < len(seeds) || time.Now().Before(end); i++ {
 		seed := rand.Uint64N(1e9)
 		if i < len(seeds) {
@@ -123,13 +135,12 @@ func TestAdversary(t *testing.T) {
 		}
 		p := newPlan(seed)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			if base[p.http] == 0 {
-				calm := play(t, plan{http: p.http, calm: true}, 500*time.Millisecond)
-				base[p.http] = calm.peak
-				calm.tell(t, asked != "")
+			if asked == "" {
+				t.Parallel()
 			}
+			alone := needed(t, p.http)
 			w := play(t, p, each)
-			w.judge(base[p.http], slack)
+			w.judge(alone, slack)
 			w.tell(t, asked != "")
 		})
 	}

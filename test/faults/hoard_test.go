@@ -48,7 +48,7 @@ func TestFaultG22_LongInstructions(t *testing.T) {
 // What a client that does not read can do without is not kept for it, whatever the method.
 func TestFaultG20_NoticesNobodyReads(t *testing.T) {
 	t.Parallel()
-	for fault, spare := range map[string]int{"notices 60 8000000": much, "notices 300000 100": little} {
+	for fault, spare := range map[string]int{"notices 20 8000000": much, "notices 300000 100": little} {
 		t.Run(fault, func(t *testing.T) {
 			p := newPlain(t, fault)
 			withinMemory(t, p.pid, spare, func() {
@@ -67,7 +67,7 @@ func TestFaultG20_NoticesNobodyReads(t *testing.T) {
 
 // Long replies wait at their servers for a client that does not read; none is lost, and nobody else's.
 func TestFaultG20_RepliesNobodyReads(t *testing.T) {
-	const calls = 30
+	const calls = 20
 	p := newPlain(t, "bulk 1 8000000")
 	withinMemory(t, p.pid, much, func() {
 		for i := range calls {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,7 +103,7 @@ func toolCall(params string) operation {
 // TestTypeScript: what the official clients make of a server's answers is the same directly and through workbench.
 func TestTypeScript(t *testing.T) {
 	b := newBed(t)
-	direct := b.driveDirect()
+	direct := b.within("d").driveDirect()
 	tests := []struct {
 		client     string
 		registered bool // calls go by the registered names, after the client's own handler saw the new list
@@ -113,45 +114,63 @@ func TestTypeScript(t *testing.T) {
 		{"sdk2-auto", false},
 		{"sdk2-modern", false},
 	}
-	for _, test := range tests {
+	var scripts []script
+	for i, test := range tests {
+		b := b.within(strconv.Itoa(i))
+		through := []operation{{Method: "tools/list"}, toolCall(openParams("dev"))}
+		if test.registered {
+			through = append(through, operation{Await: "tools"})
+		}
+		through = append(through, operation{Method: "tools/list"})
+		for _, server := range servers() {
+			for _, c := range b.calls(server) {
+				through = append(through, throughWorkbench(c, server, test.registered))
+			}
+		}
+		scripts = append(scripts, script{Operations: through}.of(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv()))
+	}
+	all := b.driveEach(scripts...)
+	for i, test := range tests {
 		way := "by workbench_use_tool"
 		if test.registered {
 			way = "by registered name"
 		}
 		t.Run(test.client+" "+way, func(t *testing.T) {
-			b := b.in(t)
-			through := []operation{{Method: "tools/list"}, toolCall(openParams("dev"))}
-			if test.registered {
-				through = append(through, operation{Await: "tools"})
-			}
-			through = append(through, operation{Method: "tools/list"})
-			before := len(through)
-			var want [][]byte
-			for _, server := range servers() {
-				want = append(want, direct[test.client == "sdk1"][server]...)
-				for _, c := range b.calls(server) {
-					through = append(through, throughWorkbench(c, server, test.registered))
-				}
-			}
-			defer b.reset()
-			lines := b.drive(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), script{Operations: through})
+			lines := all[i]
 			if got := lines[0].Connected; got == nil || got.ServerInfo.Name != "mcp-workbench" ||
 				!strings.HasPrefix(got.Instructions, "Available Toolboxes:\n\ndev (3 servers)\n") {
 				t.Errorf("got %+v as the first line, want the name and the instructions of workbench", got)
 			}
-			done := results(lines)
-			for i, want := range want {
-				got := done[before+i].outcome()
+			var want [][]byte
+			for _, server := range servers() {
+				want = append(want, direct[test.client == "sdk1"][server]...)
+			}
+			done, through := results(lines), scripts[i].Operations
+			before := len(through) - len(want)
+			for n, want := range want {
+				got := done[before+n].outcome()
 				if !test.registered {
 					got = explained(t, got)
 				}
-				wiretest.Same(t, fmt.Sprintf("%s %s", test.client, through[before+i].Params), got, want)
+				want = bytes.ReplaceAll(want, []byte(filepath.Join(b.files, "d")), []byte(filepath.Join(b.files, strconv.Itoa(i))))
+				wiretest.Same(t, fmt.Sprintf("%s %s", test.client, through[before+n].Params), got, want)
 			}
 			if test.registered {
 				checkAnnounced(t, lines)
 			}
 		})
 	}
+}
+
+// within gives the same world with a folder of its own within the folder of files.
+func (b *bed) within(name string) *bed {
+	b.tb.Helper()
+	view := *b
+	view.files = filepath.Join(b.files, name)
+	if err := os.Mkdir(view.files, 0o700); err != nil {
+		b.tb.Fatal(err)
+	}
+	return &view
 }
 
 // checkAnnounced wants the client's handler for changed lists to have been given the list that the client gets when it

@@ -12,6 +12,7 @@ import (
 // Whoever agrees to a call is told if more belongs to it than is shown, however many bytes a character has, and however
 // many are shown in its place; and is not told so of arguments that are shown whole.
 func TestArgumentsToAgreeToAreMarkedAsCut(t *testing.T) {
+	t.Parallel()
 	guarded := server("tools=echo")
 	guarded["approve"] = "always"
 	w := newWorld(t, configOf(map[string]any{"guarded": guarded}))

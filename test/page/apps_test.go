@@ -53,6 +53,7 @@ func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string,
 // The examples of MCP Apps behind one toolbox show their own pages in a host, and what the pages ask is answered by
 // their own servers: of two that cannot be told apart, if the host shows one of them.
 func TestApps(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	servers, pages, modules := exampleApps(t)
 	w.write(wiretest.JSON(map[string]any{"record": "full", "openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": servers}}}))

@@ -32,6 +32,8 @@ type world struct {
 	mark   string
 	dir    string
 	config string // path
+
+	tabs context.Context // the first of its tabs, which is of a browser context of its own as all others are; nil before
 }
 
 // newWorld skips the test, or fails it where Chromium is required, when there is none.
@@ -184,16 +186,28 @@ type tab struct {
 	ctx context.Context
 }
 
-// visit opens an address in a tab of its own.
+// visit opens an address in a tab of its own, which shares cookies with other tabs of the world and with no others:
+// cookies are for all ports of an address.
 func (w *world) visit(address string) *tab {
 	w.t.Helper()
-	ctx, cancel := chromedp.NewContext(browser)
+	with := chromedp.WithNewBrowserContext()
+	if w.tabs != nil {
+		with = chromedp.WithExistingBrowserContext(chromedp.FromContext(w.tabs).BrowserContextID)
+	}
+	ctx, cancel := chromedp.NewContext(browser, with)
 	w.t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil { // the tab ends with the context of this first step
 		w.t.Fatal(err)
 	}
+	if w.tabs == nil {
+		w.tabs = ctx
+	}
 	tb := &tab{w.t, ctx}
-	tb.do(chromedp.EmulateViewport(1280, 860), chromedp.Navigate(address))
+	// Of the windows of tests that run at the same time one has the focus; each page is to think that it is its own.
+	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	}), chromedp.EmulateViewport(1280, 860), chromedp.Navigate(address))
 	return tb
 }
 
@@ -218,12 +232,22 @@ func eval[T any](tb *tab, expression string) T {
 	return v
 }
 
-// wait waits until an expression is true in the page.
+// wait waits until an expression is true in the page. It is looked at by the page, since each question from here is work
+// for half of the browser's threads; a page that is left for another takes what it was asked with it.
 func (tb *tab) wait(what, expression string) {
 	tb.t.Helper()
+	look := fmt.Sprintf(`new Promise((done) => {
+		const end = performance.now() + 1000;
+		const look = () => {
+			let is = false;
+			try { is = !!(%s); } catch { /* not yet */ }
+			if (is || performance.now() > end) done(is); else setTimeout(look, 30);
+		};
+		look();
+	})`, expression)
 	for end := time.Now().Add(bound); ; time.Sleep(30 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(tb.ctx, bound)
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
 		cancel()
 		if err == nil && ok {
 			return

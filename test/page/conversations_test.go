@@ -10,6 +10,7 @@ import (
 
 // What somebody said in a conversation with a command workflow, and what came of it, is on the page.
 func TestAConversationIsRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"toolboxes": {}}`)
 	chat := exec.Command(program, "commands", "chat", "example", "--log-level", "off")
 	chat.Env, chat.Dir = w.environ(), w.dir

@@ -77,6 +77,7 @@ const drawForms = `(async () => {
 
 // There is a form for any schema, however little sense it makes, and of bounded size.
 func TestThereIsAFormForAnySchema(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	tb := w.visit(w.ui())
 	tb.show("tools")
@@ -90,6 +91,7 @@ func TestThereIsAFormForAnySchema(t *testing.T) {
 // Digits beyond those of JavaScript's numbers are shown, sent and approved as they were written, and so is a member that
 // stands there twice.
 func TestDigitsAreKept(t *testing.T) {
+	t.Parallel()
 	const id = "12345678901234567890"
 	one := server("tools=result", `tool={"name":"echo","inputSchema":{"type":"object","properties":{"id":{"type":"integer"},"constructor":{"type":"integer"}}}}`)
 	careful := server("tools=echo")

@@ -32,6 +32,7 @@ func (tb *tab) comeIn(token string) {
 // On a gateway those with admin rights see all of it, and others what their token is for; whose token is revoked is
 // out.
 func TestTheGatewayKeepsUsersApart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	one := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"one": server("tools=echo", "silent=prompts/list")}})
 	two := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"two": server("tools=pid")}})
@@ -111,6 +112,7 @@ func (w *world) wrote(path, want string) {
 
 // Each view can be used by all, in both themes and on a phone, and is steered by the keyboard.
 func TestEachViewIsForAll(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	long := strings.Repeat("Donau", 60) // without a place to break it
 	w.write(`{"toolboxes": {"box": {"description": "` + long + `", "mcpServers": {"one": ` + wiretest.JSON(server("tools=echo,iserror",

@@ -18,6 +18,7 @@ import (
 // The address lets in once: it is gone from the address line, a stolen one is of no use, and the tab that came in goes
 // on after it was loaded anew.
 func TestTheAddressLetsInOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	address := w.ui()
 	first := w.visit(address)
@@ -41,6 +42,7 @@ func TestTheAddressLetsInOnce(t *testing.T) {
 
 // A page of another site gets nothing done, whatever it sends, and shows no part of the page in a frame.
 func TestOtherSitesAreKeptOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	w.write(configOf(map[string]any{"one": server("tools=echo")}))
 	address := w.ui()
@@ -107,6 +109,7 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 
 // A page of an origin that the gateway allows is a client as any other; a page of another gets nothing.
 func TestAPageOfAnAllowedOriginIsAClient(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	token := w.run("token", "create", "ann")
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -140,6 +143,7 @@ func TestAPageOfAnAllowedOriginIsAClient(t *testing.T) {
 
 // A link to the gateway's page leads there, wherever it stands.
 func TestALinkLeadsToThePage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	address := w.gateway()
 	wiki := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {

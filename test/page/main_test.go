@@ -4,6 +4,7 @@ package page
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +24,9 @@ var (
 func TestMain(m *testing.M) {
 	if findChromium() == "" {
 		os.Exit(m.Run()) // each test says so
+	}
+	if err := flag.Set("test.parallel", "4"); err != nil { // half of their time is that something is waited for
+		panic(err)
 	}
 	os.Exit(wiretest.Main(inBrowser{m}, []string{"cmd/workbench", "test/fakeserver"}))
 }

@@ -14,6 +14,7 @@ import (
 // A server that dies in the midst of a call is found and the call is repeated by three clicks. The pictures of docs/
 // are made here.
 func TestThreeClicksToTheCause(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	files := func(name string) map[string]any { return server("tool=" + tool(name, "path")) }
 	shop := server("tools=exit", "tool="+tool("find_order", "number"))

@@ -13,6 +13,7 @@ import (
 // What a server wants to know during a call is asked on the page, whether the server runs for a client or for the page,
 // and whichever revision it speaks; who goes away has cancelled.
 func TestAServerAsksOnThePage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	w.write(wiretest.JSON(map[string]any{"toolboxes": map[string]any{
 		"box":   map[string]any{"mcpServers": map[string]any{"one": server("tools=ask,echo")}},

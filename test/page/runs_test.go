@@ -26,6 +26,7 @@ steps:
 // A run of a workflow is on the page with all that happened in it, what it asks is answered there, and the agent goes
 // on.
 func TestARunIsAnsweredOnThePage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `{"toolboxes": {"box": {"mcpServers": {"workflow": {"builtin": "workflow", "workflows": ["workflows"]}}}}}`)
 	if err := os.MkdirAll(w.path("workflows"), 0o700); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 // A server that fails is shown with its cause, and once that is mended a button has it tried again at once. A workbench
 // that ends goes from the page, and one that comes is there, without a new look.
 func TestAFailingServerIsMended(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	fails := server("needs="+w.path("database"), "tools=echo")
 	fails["env"] = map[string]string{"LAST_WORDS": "cannot reach the database"}
@@ -49,6 +50,7 @@ func TestAFailingServerIsMended(t *testing.T) {
 
 // A server is disabled and enabled in the configuration, which the workbench that runs follows.
 func TestAServerIsDisabledAndEnabled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	w.write(configOf(map[string]any{"one": server("tools=echo"), "two": server("tools=pid")}))
 	w.client()
@@ -79,6 +81,7 @@ func TestAServerIsDisabledAndEnabled(t *testing.T) {
 // A button beside a server is about the configuration of its workbench: a server of the same name in that of the page
 // stays as it is.
 func TestAServerOfAnotherConfigurationIsDisabledThere(t *testing.T) {
+	t.Parallel()
 	text := configOf(map[string]any{"one": server("tools=echo"), "two": server("tools=pid")})
 	w := newWorld(t, text)
 	page := w.config

@@ -30,6 +30,7 @@ func (tb *tab) fill(label, value string) {
 // A tool is called by the form that is made from its schema, the call is seen as it happens, and a failure is found by
 // it alone.
 func TestACallIsMadeByTheForm(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "")
 	w.write(configOf(map[string]any{"one": server("tools=iserror,result,exit", `tool={"name":"echo","description":"Says it back.","inputSchema":`+strings.ReplaceAll(schema, "\n", "")+`}`)}))
 	w.client()
@@ -101,6 +102,7 @@ func TestACallIsMadeByTheForm(t *testing.T) {
 
 // What a hostile server says is text wherever it is shown.
 func TestAHostileServerIsText(t *testing.T) {
+	t.Parallel()
 	const evil = `<img src=x onerror="window.owned=1"><script>window.owned=1</script>`
 	w := newWorld(t, "")
 	def := wiretest.JSON(map[string]any{"name": evil, "title": evil, "description": evil + "\u202e", "inputSchema": map[string]any{"type": "object",

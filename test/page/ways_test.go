@@ -11,6 +11,7 @@ import (
 
 // The link for those who come by keyboard leads past the list of views, and not to another view.
 func TestTheSkipLinkStaysInTheView(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	tb := w.visit(w.ui())
 	tb.show("config")
@@ -23,6 +24,7 @@ func TestTheSkipLinkStaysInTheView(t *testing.T) {
 
 // Whoever logged in can log out, however narrow the window is, or however large its letters are.
 func TestThereIsAWayOutAtAnyWidth(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	tb := w.visit(w.ui())
 	tb.show("servers")
@@ -34,6 +36,7 @@ func TestThereIsAWayOutAtAnyWidth(t *testing.T) {
 
 // A link to a tool whose server never ran leads to the tool as soon as the server was started.
 func TestALinkLeadsToAToolOnceItIsKnown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	tb := w.visit(w.ui())
 	tb.show("tools/box/one/echo")
@@ -45,6 +48,7 @@ func TestALinkLeadsToAToolOnceItIsKnown(t *testing.T) {
 // A browser gives no clipboard to a page that came without TLS from another machine; what is to be copied is copied all the
 // same, and if it cannot be, that is said.
 func TestTextIsCopiedWithoutAClipboard(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	w.client()
 	tb := w.visit(w.ui())
@@ -65,6 +69,7 @@ func TestTextIsCopiedWithoutAClipboard(t *testing.T) {
 // Of arguments and a result that are not shown the page says why, and it names the setting that keeps them only where that
 // is off.
 func TestWhatWasNotRecordedIsExplained(t *testing.T) {
+	t.Parallel()
 	const setting = "keeps arguments and results"
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	c := w.client()
@@ -85,6 +90,7 @@ func TestWhatWasNotRecordedIsExplained(t *testing.T) {
 
 // What stands in the form is sent, or the form says what is missing: a member without a name is not left out in silence.
 func TestAMemberNeedsANameOfItsOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server(`tool={"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":{"type":"string"}}}`)}))
 	w.client()
 	tb := w.visit(w.ui())
@@ -107,6 +113,7 @@ func TestAMemberNeedsANameOfItsOwn(t *testing.T) {
 
 // Whoever opens something in a view by keyboard goes on within the view, and not at the top of the page.
 func TestTheFocusStaysInTheContent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
 	w.client()
 	tb := w.visit(w.ui())

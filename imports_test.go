@@ -72,8 +72,8 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
-	for pkg, direct := range imports {
-		if !below(pkg, "cmd") && slices.ContainsFunc(direct, func(p string) bool { return below(p, "cmd") }) {
+	for _, pkg := range packagesBelow(imports, "") {
+		if direct := imports[pkg]; !below(pkg, "cmd") && slices.ContainsFunc(direct, func(p string) bool { return below(p, "cmd") }) {
 			t.Errorf("%s imports %v: nothing but a command imports what commands are made of", pkg, direct)
 		}
 	}
@@ -134,25 +134,22 @@ func TestDriversHaveNoPartOfTheProgram(t *testing.T) {
 		t.Fatal("the Makefile does not say which packages are DRIVERS")
 	}
 	is := regexp.MustCompile(strings.ReplaceAll(string(line[1]), "$$", "$"))
-	var drivers []string
-	for pkg := range listImports(t) {
-		if is.MatchString(pkg) && !below(pkg, "bench") && !below(pkg, "test/chaos") {
-			drivers = append(drivers, pkg)
+	drivers, imports := 0, listImports(t)
+	for _, pkg := range packagesBelow(imports, "") {
+		if !is.MatchString(pkg) || below(pkg, "bench") || below(pkg, "test/chaos") {
+			continue
 		}
-	}
-	if len(drivers) < 10 {
-		t.Fatalf("got %q, want the drivers", drivers)
-	}
-	out, err := exec.Command("go", append([]string{"list", "-e", "-deps", "-test"}, drivers...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dep := range strings.Fields(string(out)) {
+		drivers++
 		for _, part := range []string{"config", "toolbox", "proxy", "workflowsrv", "host", "cmd"} {
-			if below(dep, part) {
-				t.Errorf("the drivers depend on %s: take the one that does off DRIVERS", dep)
+			for _, program := range []string{pkg, pkg + ".test"} {
+				if chain := reach(imports, program, part, false); chain != nil {
+					t.Errorf("%s: take it off DRIVERS", strings.Join(chain, " imports "))
+				}
 			}
 		}
+	}
+	if drivers < 10 {
+		t.Fatalf("got %d drivers, want all", drivers)
 	}
 }
 
@@ -165,9 +162,14 @@ func TestImportsAreFollowed(t *testing.T) {
 	if chain := reach(imports, module+"/toolbox", "config", true); len(chain) != 2 {
 		t.Errorf("got %q from toolbox to config, want its own import", chain)
 	}
+	if chain := reach(imports, module+"/proxy.test", "internal/mcptest", false); len(chain) < 3 {
+		t.Errorf("got %q from the tests of proxy to internal/mcptest, want the way", chain)
+	}
 }
 
-// listImports returns what the packages of the module and all that they depend on import.
+// listImports returns what the packages of the module and all that they depend on import. The program of the tests of a
+// package is there too, under the package's path with ".test" behind it; what is compiled anew for such a program has its
+// name in brackets behind the path.
 func listImports(t *testing.T) map[string][]string {
 	t.Helper()
 	imports, err := listedImports()
@@ -178,22 +180,23 @@ func listImports(t *testing.T) map[string][]string {
 }
 
 var listedImports = sync.OnceValues(func() (map[string][]string, error) {
-	out, err := exec.Command("go", "list", "-e", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	out, err := exec.Command("go", "list", "-e", "-deps", "-test", "-f", `{{.ImportPath}}|{{join .Imports "|"}}`, "./...").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	imports := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {
-		words := strings.Fields(line)
+		words := strings.FieldsFunc(line, func(c rune) bool { return c == '|' || c == '\n' })
 		imports[words[0]] = words[1:]
 	}
 	return imports, nil
 })
 
+// packagesBelow are the packages of a folder and of those below it, without those of tests.
 func packagesBelow(imports map[string][]string, folder string) []string {
 	var all []string
 	for pkg := range imports {
-		if below(pkg, folder) {
+		if below(pkg, folder) && !strings.HasSuffix(pkg, "]") && !strings.HasSuffix(pkg, ".test") {
 			all = append(all, pkg)
 		}
 	}
@@ -203,6 +206,7 @@ func packagesBelow(imports map[string][]string, folder string) []string {
 
 // below reports whether a package is what a rule names: below a folder of the module, or of that very import path.
 func below(pkg, name string) bool {
+	pkg, _, _ = strings.Cut(pkg, " [") // of what is compiled anew for tests
 	if name == "" {
 		return pkg == module || strings.HasPrefix(pkg, module+"/")
 	}

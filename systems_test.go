@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -17,13 +18,12 @@ import (
 // each; make cross does that.
 func TestOtherSystems(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // all that is parsed stays
+	files := parsed{fset: token.NewFileSet(), files: make(map[string]*ast.File)}
 	for _, system := range []string{"windows", "darwin"} {
 		loaded, err := packages.Load(&packages.Config{
 			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
 				packages.NeedTypes | packages.NeedTypesSizes,
-			ParseFile: func(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
-				return parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
-			},
+			Fset: files.fset, ParseFile: files.parse,
 			Env: append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"), Tests: true}, "./...")
 		if err != nil || len(loaded) < 100 {
 			t.Fatalf("got %d packages, %v", len(loaded), err)
@@ -37,6 +37,31 @@ func TestOtherSystems(t *testing.T) {
 			}
 		})
 	}
+}
+
+// parsed are the files that were parsed for one system, most of which the other has too. Types are found without changing
+// them.
+type parsed struct {
+	fset  *token.FileSet
+	mu    sync.Mutex
+	files map[string]*ast.File
+}
+
+// parse is a packages.Config.ParseFile.
+func (p *parsed) parse(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+	p.mu.Lock()
+	file := p.files[name]
+	p.mu.Unlock()
+	if file != nil {
+		return file, nil
+	}
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	if err == nil { // what is wrong with a file is to be said of each system
+		p.mu.Lock()
+		p.files[name] = file
+		p.mu.Unlock()
+	}
+	return file, err
 }
 
 // unixError is what Unix calls an error of the system. On Windows package syscall has numbers for it that nothing returns.

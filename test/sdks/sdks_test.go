@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
@@ -53,7 +54,7 @@ func (s server) line(t *testing.T) []string {
 	t.Helper()
 	if s.sdk == "python" {
 		// Python has no lock file beside which its packages could be installed: they are the machine's, if it has any.
-		if err := exec.Command("python3", "-c", "import mcp.server.mcpserver, uvicorn").Run(); err != nil {
+		if err := pythonSDK(); err != nil {
 			t.Skipf("the package mcp, 2.0 or later, is not installed for python3: %v", err)
 		}
 		return []string{"python3", "-W", "ignore", "server.py", s.transport}
@@ -84,6 +85,11 @@ func (s server) line(t *testing.T) []string {
 	}
 	return line
 }
+
+// pythonSDK says why python3 has not the packages that its server needs.
+var pythonSDK = sync.OnceValue(func() error {
+	return exec.Command("python3", "-c", "import mcp.server.mcpserver, uvicorn").Run()
+})
 
 // entry is the configuration of the server, which is started here if it is remote.
 func (s server) entry(t *testing.T, mark string) map[string]any {

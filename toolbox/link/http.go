@@ -221,14 +221,17 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		}
 		return fmt.Errorf("its reply is not a message: %v", foreign.NewError(err)) // it is no error of our client's message
 	}
-	if resp.StatusCode == http.StatusBadRequest {
-		l.doubt(&m)
-	}
-	if err := l.lost(resp, refusedWith(resp.StatusCode, &m)); err != nil {
-		return err
-	}
-	if number, ok := Number(m.Bytes(m.ID)); resp.StatusCode >= 300 && (!ok || number != id) {
-		return refusedWith(resp.StatusCode, &m)
+	if resp.StatusCode >= 300 {
+		if resp.StatusCode == http.StatusBadRequest {
+			l.doubt(&m)
+		}
+		refused := refusedWith(resp.StatusCode, &m)
+		if err := l.lost(resp, refused); err != nil {
+			return err
+		}
+		if number, ok := Number(m.Bytes(m.ID)); !ok || number != id {
+			return refused
+		}
 	}
 	return l.receive(&m, id)
 }

@@ -86,6 +86,11 @@ func (b *bench) through(ctx context.Context) (err error) {
 			err = cerr
 		}
 	}()
+	there, err := dialHTTP(ctx, "http://"+addresses[0]+"/mcp", "") // else nginx would answer for it
+	if err != nil {
+		return err
+	}
+	there.close()
 	path, err := b.write("through", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
 		"description": "What is measured",
 		"mcpServers":  map[string]any{serverName: map[string]any{"url": "http://" + addresses[0] + "/mcp"}},
@@ -94,7 +99,7 @@ func (b *bench) through(ctx context.Context) (err error) {
 		return err
 	}
 	token := filepath.Join(b.dir, "token")
-	// The server, which is there once it can be dialled, is no process of this front; cat stands for it.
+	// The server is no process of this front; cat stands for it.
 	fronts := []front{{name: directFront, argv: []string{"cat"}, url: "http://" + addresses[0] + "/mcp"}}
 	nginx, err := b.nginx(addresses[1], addresses[0])
 	if err != nil {

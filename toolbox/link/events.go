@@ -46,8 +46,16 @@ func (s *stream) read(events *sse.Reader, r Receiver, take func(*wire.Message) (
 
 // bringsEvents reports whether a response is a stream of events.
 func bringsEvents(resp *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return resp.StatusCode/100 == 2 && kind == "text/event-stream"
+	return resp.StatusCode/100 == 2 && kindOf(resp) == "text/event-stream"
+}
+
+// kindOf is the content type of a response without its parameters, which most have none of.
+func kindOf(resp *http.Response) string {
+	kind := resp.Header.Get("Content-Type")
+	if kind != "application/json" && kind != "text/event-stream" {
+		kind, _, _ = mime.ParseMediaType(kind)
+	}
+	return kind
 }
 
 // all is for streams on which all messages are handed on, to the end.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"runtime"
 	"sync"
@@ -173,7 +172,7 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64, arrived fun
 
 // take reads a response until what it is for has come, and then, unless that failed, what there is to its end.
 func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) error {
-	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	switch {
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		if id != 0 {
 			return fmt.Errorf("answered a request with HTTP %d and no reply", resp.StatusCode)
@@ -185,7 +184,7 @@ func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) err
 	case id == 0 && resp.StatusCode < 300:
 		remote.Finish(resp.Body)
 		return nil
-	case kind == "application/json":
+	case kindOf(resp) == "application/json":
 		return l.single(resp, id)
 	default:
 		return l.refused(resp)

@@ -65,6 +65,7 @@ func TestHTTPListens(t *testing.T) {
 // A stream that ends is opened again also where a proxy first says that the server is away, or the server that it has too
 // many; calls go on meanwhile. A server that does not know the session any more is found out by that.
 func TestHTTPListensAgain(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		status, session int
 	}{

@@ -40,6 +40,7 @@ func remotes() map[string]struct {
 }
 
 func TestRemoteCalls(t *testing.T) {
+	t.Parallel()
 	for name, tt := range remotes() {
 		t.Run(name, func(t *testing.T) {
 			r := newFarServer(t, tt.remote)
@@ -377,12 +378,14 @@ func TestHTTPSessionEnds(t *testing.T) {
 // Many servers refuse the id of a session that they do not know with 400, and that again after each of their restarts.
 // A server that refuses a call so and knows the session keeps it.
 func TestHTTPSessionIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ kind, body string }{
 		"a page":         {"text/plain", "Bad Request: No valid session ID provided"},
 		"error, no id":   {"application/json", `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
 		"error, some id": {"application/json", `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Bad Request: No valid session ID provided"},"id":"server-error"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var gone, choosy atomic.Value
 			gone.Store("")
 			choosy.Store("")
@@ -697,6 +700,7 @@ func TestHTTPCloseOfADeadServer(t *testing.T) {
 // An answer to a question of a server reaches it when the server no longer wants to be left alone. If the server does not
 // take it, the call does not wait for it any longer.
 func TestHTTPAnswersArrive(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		limit  bool // another call is refused first
 		status int  // of the first answer

@@ -161,6 +161,7 @@ func TestIdleFromTheLastUse(t *testing.T) {
 
 // Calls that come at the very moment of the stop are made all the same.
 func TestIdleRace(t *testing.T) {
+	t.Parallel()
 	cfg := childServer("s", "")
 	cfg.IdleTimeout = time.Millisecond
 	b := open(t, toolbox.Options{}, cfg)

@@ -20,6 +20,7 @@ import (
 // What the platform gives a workload is read where the configuration says, each time; what is no token there costs the
 // server alone, and is said without being shown.
 func TestTokensOfOthers(t *testing.T) {
+	t.Parallel()
 	platform := oauthtest.NewIssuer()
 	logins := &oauthtest.Server{Trusted: platform.Public()}
 	r := newFarServer(t, &farServer{deaf: true})

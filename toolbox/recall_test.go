@@ -69,6 +69,7 @@ func ready(t *testing.T, s *toolbox.Server) {
 
 // A server that was seen before is spoken of at once, all that it offers, and calls wait until it is ready.
 func TestKnownServerIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
 	offer := "tools=a,b,c prompts=greet resources=a:1 templates=a:{n} page=2 gate=" + gate
 	openGate := func() {
@@ -140,6 +141,7 @@ func TestKnownServerIsNotWaitedFor(t *testing.T) {
 
 // What changed since a server was last seen is said.
 func TestChangesSinceLastSeen(t *testing.T) {
+	t.Parallel()
 	many := "m1,m2,m3,m4,m5,m6,m7,m8,m9,m10,m11,m12"
 	for _, tt := range []struct {
 		name, before, now, want string
@@ -199,6 +201,7 @@ func TestChangesSinceLastSeen(t *testing.T) {
 
 // What decides what a server offers, decides whether it is known.
 func TestWhoIsKnown(t *testing.T) {
+	t.Parallel()
 	link := filepath.Join(t.TempDir(), "program")
 	for _, tt := range []struct {
 		name  string
@@ -336,6 +339,7 @@ func TestFiltersOfKnownTools(t *testing.T) {
 
 // A server that ends when it is asked which era it is of is not asked again.
 func TestProbeIsRemembered(t *testing.T) {
+	t.Parallel()
 	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Version: "2026-07-28"}}
 	for i, want := range []int32{2, 1, 1} {
 		var spawned atomic.Int32
@@ -544,6 +548,7 @@ func TestCloseWhileKnownServersStart(t *testing.T) {
 // A server that hangs and was never seen holds up an open once: not the next one of its toolbox, nor one in another
 // run, before it was ready for once.
 func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
+	t.Parallel()
 	const shortest = 3 * time.Second // and an open that waits for nothing is shorter on any machine
 	for name, limit := range map[string]struct{ start, wait time.Duration }{
 		"longer than the open": {5 * time.Minute, shortest},

@@ -19,6 +19,7 @@ import (
 
 // A login, its renewal, its end and another one, over both transports; with tokens that are bound to a key too.
 func TestRemoteLogin(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		transport config.Transport
 		bound     bool

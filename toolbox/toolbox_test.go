@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
@@ -27,10 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // those that run beside others spend their time waiting
-		panic(err)
-	}
+	atonce.Tests(16)
 	os.Exit(wiretest.Main(m, []string{"test/fakeserver"}))
 }
 
@@ -197,6 +194,7 @@ func TestDeclaredEnvironmentPrevails(t *testing.T) {
 
 // A server that is sick in any way is told of by itself; its neighbour works.
 func TestSickServersStayAlone(t *testing.T) {
+	t.Parallel()
 	hang := childServer("hang", "silent=initialize")
 	hang.Timeouts.Start = time.Hour
 	slow := childServer("slow", "silent=initialize")

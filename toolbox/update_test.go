@@ -61,6 +61,7 @@ func (h *handler) finished(t *testing.T) {
 }
 
 func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
+	t.Parallel()
 	plain, other := childServer("plain", ""), childServer("other", "")
 	b := open(t, toolbox.Options{}, plain, other)
 	s := server(t, b, "plain")
@@ -98,6 +99,7 @@ func TestUpdateKeepsWhatDidNotChange(t *testing.T) {
 }
 
 func TestUpdateReplacesWhatChanged(t *testing.T) {
+	t.Parallel()
 	events := make(chan toolbox.Event, 100)
 	b := open(t, toolbox.Options{Event: func(e toolbox.Event) { events <- e }}, childServer("plain", ""))
 	old := server(t, b, "plain")
@@ -141,6 +143,7 @@ func TestUpdateReplacesWhatChanged(t *testing.T) {
 }
 
 func TestUpdateRemoves(t *testing.T) {
+	t.Parallel()
 	b := open(t, toolbox.Options{}, childServer("plain", ""), childServer("other", ""))
 	old := server(t, b, "plain")
 	under := begin(t, old, "sleep", `{"n":300}`)
@@ -157,6 +160,7 @@ func TestUpdateRemoves(t *testing.T) {
 }
 
 func TestRetireToolbox(t *testing.T) {
+	t.Parallel()
 	b := open(t, toolbox.Options{}, childServer("plain", ""))
 	s := server(t, b, "plain")
 	under := begin(t, s, "sleep", `{"n":300}`)

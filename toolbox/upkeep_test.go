@@ -147,6 +147,7 @@ func TestListThatFailsIsNoUse(t *testing.T) {
 
 // A list that is asked for while its server wants to be left alone is asked for again when that is over.
 func TestListWaitsForItsServer(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
@@ -218,6 +219,7 @@ func awaitTool(t *testing.T, s *toolbox.Server, p *peer, name string) {
 // The stream on which a modern server tells of changes is opened again when it was cut or could not be had, and what has
 // changed meanwhile is known.
 func TestListenedAgain(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	var mu sync.Mutex
 	listens := 0

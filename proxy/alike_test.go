@@ -8,6 +8,7 @@ import (
 
 // Clients that are given the same tools, by servers of their own or by one, do not each take the memory for them.
 func TestClientsAlikeShareTexts(t *testing.T) {
+	t.Parallel()
 	front := newFront(t, shelf(t, 100, 3, 3), "")
 	for range 2 {
 		l := connect(t, front)

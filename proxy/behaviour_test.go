@@ -89,6 +89,7 @@ func ways() []way {
 // Each behaviour of a call is the same whether a client calls the server or calls it through the front, by a registered
 // name or by workbench_use_tool, in either era and between the eras.
 func TestBehaviours(t *testing.T) {
+	t.Parallel()
 	for _, w := range ways() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()

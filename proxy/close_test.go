@@ -74,6 +74,7 @@ func TestRequestsDuringClose(t *testing.T) {
 // A script that closes standard input before the answers are there is told which calls have none. A call that the
 // client cancelled has none either way.
 func TestUnansweredAtTheEnd(t *testing.T) {
+	t.Parallel()
 	l := connect(t, newFront(t, readConfig(t, oneServer), ""))
 	l.initialize("2025-11-25", "{}")
 	l.send(callOf(1, "dev__s__hang", "{}"))

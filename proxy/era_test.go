@@ -239,6 +239,7 @@ func TestLogLineWhileAnotherCallRuns(t *testing.T) {
 
 // What a client does not offer with its request, it is not asked: not by a method, and not in a way of it.
 func TestQuestionsThatAreNotOffered(t *testing.T) {
+	t.Parallel()
 	const form, url, sample, tools = `{"method":"elicitation/create","params":{"message":"?"}}`,
 		`{"method":"elicitation/create","params":{"mode":"url","message":"?"}}`,
 		`{"method":"sampling/createMessage","params":{"messages":[]}}`, `{"method":"sampling/createMessage","params":{"messages":[],"tools":[]}}`
@@ -256,21 +257,24 @@ func TestQuestionsThatAreNotOffered(t *testing.T) {
 		{`{"sampling":{"tools":{}}}`, tools, ""},
 		{`{}`, `{"method":"roots/list"}`, "roots"},
 	} {
-		args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":` + tt.ask + `}}`
-		c := dial(t, false, map[string]*mcptest.Server{"old": {}})
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, strings.Replace(args, "dev", "box", 1), fmt.Sprintf(modern, tt.declared))
-		if got := c.hear(`"id":1`); strings.Contains(got, "input_required") != (tt.lacks == "") || !strings.Contains(got, tt.lacks) {
-			t.Errorf("a modern client with %s that was asked %s: got %s", tt.declared, tt.ask, got)
-		}
-		c = talkTo(t, newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","shared":true`, 1)), ""))
-		c.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"c","version":"1"}}}`, tt.declared)
-		c.hear(`"id":"init"`)
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s}}`, args)
-		if tt.lacks == "" {
-			c.hear(`"id":"wb-1"`)
-		} else if got := c.hear(`"id":1`); !strings.Contains(got, tt.lacks) {
-			t.Errorf("a legacy client with %s that was asked %s by a shared server: got %s", tt.declared, tt.ask, got)
-		}
+		t.Run(tt.declared+" "+tt.ask, func(t *testing.T) {
+			t.Parallel()
+			args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"ask","arguments":{"ask":` + tt.ask + `}}`
+			c := dial(t, false, map[string]*mcptest.Server{"old": {}})
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, strings.Replace(args, "dev", "box", 1), fmt.Sprintf(modern, tt.declared))
+			if got := c.hear(`"id":1`); strings.Contains(got, "input_required") != (tt.lacks == "") || !strings.Contains(got, tt.lacks) {
+				t.Errorf("a modern client with %s that was asked %s: got %s", tt.declared, tt.ask, got)
+			}
+			c = talkTo(t, newFront(t, readConfig(t, strings.Replace(oneServer, `"inside"`, `"inside","shared":true`, 1)), ""))
+			c.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"c","version":"1"}}}`, tt.declared)
+			c.hear(`"id":"init"`)
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s}}`, args)
+			if tt.lacks == "" {
+				c.hear(`"id":"wb-1"`)
+			} else if got := c.hear(`"id":1`); !strings.Contains(got, tt.lacks) {
+				t.Errorf("a legacy client with %s that was asked %s by a shared server: got %s", tt.declared, tt.ask, got)
+			}
+		})
 	}
 }
 
@@ -429,6 +433,7 @@ func TestAnswersAreInOrder(t *testing.T) {
 // A question for a call that was given up is nobody's: the answer that comes late has no call made again. A server asks
 // for so much at a time and no more.
 func TestQuestionsEndWithTheirCall(t *testing.T) {
+	t.Parallel()
 	c := dial(t, true, map[string]*mcptest.Server{"new": {Modern: true}})
 	c.initialize()
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__new__ask","arguments":{"ask":{"method":"roots/list"}}}}`)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -16,5 +17,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asScript) != "" {
 		os.Exit(script.Serve(os.Stdin, os.Stdout, time.Minute))
 	}
+	atonce.Tests(16)
 	os.Exit(wiretest.Main(m, []string{"test/fakeserver"}))
 }

@@ -22,6 +22,7 @@ func (l *line) listed(id string, meta string) (names []string) {
 // A pinned tool is listed always. Its server is started for that if nothing is known of it, else when the tool is
 // called, and then told of the log level that was set meanwhile.
 func TestPinned(t *testing.T) {
+	t.Parallel()
 	want := []string{"dev__a__x"}
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {

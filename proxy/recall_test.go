@@ -159,6 +159,7 @@ func TestOpenOfKnownServer(t *testing.T) {
 
 // What is other than it was seen is announced and said.
 func TestOpenOfChangedServer(t *testing.T) {
+	t.Parallel()
 	p := newPast(t, `tools=x,y tool={"name":"z","inputSchema":{"type":"object"}}`)
 	first := p.run(false)
 	first.openDev("1", true)
@@ -213,6 +214,7 @@ func TestListOfMarkedToolboxIsTheSame(t *testing.T) {
 
 // The tools of a server that cannot be started stay, and say why they fail.
 func TestCallOfKnownServerThatFails(t *testing.T) {
+	t.Parallel()
 	p := newPast(t, "tools=x")
 	first := p.run(false)
 	first.openDev("1", true)

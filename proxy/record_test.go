@@ -49,6 +49,7 @@ func last(t *testing.T, log *calls.Log) calls.Call {
 
 // Each request that goes to a server, or should have, is in the record, with what became of it.
 func TestCallsAreRecorded(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		request string
 		want    calls.Call
@@ -207,6 +208,7 @@ func TestCallsAreFollowed(t *testing.T) {
 // A server that is restarted loses the calls that it has, says so, and takes the next one; what it wrote before is
 // there still.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	front := newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "child", "args": ["tools=hang,pid"]}}}}}`), "")
 	l := connect(t, front)
 	l.initialize("2025-11-25", "{}")

@@ -98,6 +98,7 @@ func boxOf(servers string) string {
 // A server that did not change goes on as the same process, one that was removed finishes what it has, one that was
 // changed or added is there.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	const unchanged = `"same": {"command": "child"}`
 	front := newFront(t, readConfig(t, boxOf(unchanged+`,"leaves": {"command": "child"}, "changes": {"command": "child"}`)), "")
 	l := connect(t, front)
@@ -139,6 +140,7 @@ func TestReload(t *testing.T) {
 
 // What a client is told of is what has changed for it.
 func TestReloadAnnounces(t *testing.T) {
+	t.Parallel()
 	const (
 		a     = `"a": {"command": "inside", "args": ["tools=x,y", "prompts=p"]}`
 		b     = `"b": {"command": "inside", "args": ["tools=x", "resources=r:1"]}`
@@ -188,6 +190,7 @@ func TestReloadAnnounces(t *testing.T) {
 
 // What a client was told at its start, and what it is told of toolboxes, is that of the configuration of its time.
 func TestReloadToolboxes(t *testing.T) {
+	t.Parallel()
 	front := newFront(t, readConfig(t, boxOf(`"a": {"command": "inside"}`)), "")
 	l := connect(t, front)
 	l.initialize("2025-11-25", "{}")
@@ -265,6 +268,7 @@ func TestReloadDirect(t *testing.T) {
 
 // A server that sessions share is replaced once for all of them.
 func TestReloadShared(t *testing.T) {
+	t.Parallel()
 	config := func(servers string) string { return boxOf(`"own": {"command": "inside"}` + servers) }
 	front := newFront(t, readConfig(t, config(`, "same": {"command": "child", "shared": true}, "changes": {"command": "child", "shared": true}, "joins": {"command": "child"}`)), "")
 	var lines [2]*line

@@ -241,6 +241,7 @@ func (s *lived) Close(ctx context.Context) error {
 // TestReloadWalk edits a configuration at random and wants the session to see what the model says, servers to be
 // started when they must be and no oftener, and the client to be told of another list and of no other.
 func TestReloadWalk(t *testing.T) {
+	t.Parallel()
 	for range 4 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

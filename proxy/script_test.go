@@ -61,6 +61,7 @@ func (l *line) run(id, code string) toolResult {
 
 // A script makes calls in the ordinary way: what cannot be called otherwise cannot be called by it.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	l := connect(t, scriptFront(t))
 	l.initialize("2025-11-25", `{"elicitation":{}}`)
 	big := strings.Repeat("y", 40000)
@@ -138,6 +139,7 @@ func TestScripts(t *testing.T) {
 
 // A script that is cancelled ends, and its calls with it.
 func TestScriptCancelled(t *testing.T) {
+	t.Parallel()
 	front := scriptFront(t)
 	l := connect(t, front)
 	l.initialize("2025-11-25", "{}")
@@ -183,6 +185,7 @@ func TestStubs(t *testing.T) {
 
 // A client of revision 2026-07-28 runs scripts too.
 func TestScriptModern(t *testing.T) {
+	t.Parallel()
 	l := connect(t, scriptFront(t))
 	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_run_script","arguments":{"code":"return (await tools.dev.a.echo({n: 5})).n"},` + modernMembers + `}}`)
 	if got := string(resultOf(t, l.reply("1"))); got != `{"resultType":"complete","content":[{"type":"text","text":"5"}]}` {
@@ -192,6 +195,7 @@ func TestScriptModern(t *testing.T) {
 
 // A batch of ten calls by a script costs the model a fifth of ten calls or less, with the same answer.
 func TestScriptTokens(t *testing.T) {
+	t.Parallel()
 	l := connect(t, scriptFront(t))
 	l.initialize("2025-11-25", "{}")
 	page := func(n int) string {
@@ -261,6 +265,7 @@ func TestScriptsOff(t *testing.T) {
 
 // A client that asks for many scripts at once gets a few.
 func TestScriptsAtATime(t *testing.T) {
+	t.Parallel()
 	l := connect(t, scriptFront(t))
 	l.initialize("2025-11-25", "{}")
 	for id := range 4 {
@@ -292,6 +297,7 @@ func (p *paced) Connect(send func([]byte)) wire.Session {
 
 // The calls of a script count as those of its client do, and one too many tells the script why.
 func TestScriptPaced(t *testing.T) {
+	t.Parallel()
 	l := connect(t, &paced{scriptFront(t), 2})
 	l.initialize("2025-11-25", "{}")
 	got := l.run("1", "const all = []; for (const n of [1, 2, 3]) { try { all.push((await tools.dev.a.echo({n})).n) } catch (e) { all.push(e.message) } } return all")

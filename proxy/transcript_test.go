@@ -46,6 +46,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and golden file
 // Unless a server is a child process, all happens in a bubble of its own time: after each line the front works on until
 // it has nothing more to do.
 func TestTranscripts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)

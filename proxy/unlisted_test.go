@@ -134,6 +134,7 @@ func TestNamesThatAreTold(t *testing.T) {
 
 // A call that names a server which is starting waits for it.
 func TestCallOfStartingServer(t *testing.T) {
+	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
 	l := connect(t, newFront(t, readConfig(t, `{"openTimeout":"1m","toolboxes":{"box":{"mcpServers":{"a":{"command":"inside","args":["tools=go","gate=`+gate+`"]}}}}}`), ""))
 	l.initialize("2025-11-25", "{}")

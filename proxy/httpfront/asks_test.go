@@ -47,7 +47,9 @@ const (
 // A question of a server at which several programs of a user may have calls goes to none of them, whichever call is the
 // newest.
 func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
+	t.Parallel()
 	t.Run("another is newer", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		first := w.modern(1, "dev__s__ask", deleting(true), "")
 		second := w.modern(2, "dev__s__sleep", outlasting, "")
@@ -55,23 +57,27 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 		second.want(`"id":2`, "slept")
 	})
 	t.Run("another waits for its client", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		w.modern(1, "dev__s__ask", deleting(false), "").want(inputAsked)
 		w.modern(2, "dev__s__ask", deleting(false), "").want(`"id":2`, notKnown)
 	})
 	t.Run("another was given up", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		w.modern(1, "dev__s__hang", `{}`, "").close()
 		waitFor(t, "the call to be given up", func() bool { return w.proxy.Status().Sessions[0].InFlight == 0 })
 		w.modern(2, "dev__s__ask", deleting(false), "").want(`"id":2`, notKnown)
 	})
 	t.Run("its own was given up", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		w.modern(1, "dev__s__ask", deleting(true), "").close()
 		w.modern(2, "dev__s__sleep", `{"n":300}`, "").want(`"id":2`, "slept")
 		w.modern(3, "dev__s__sleep", `{"n":1}`, "").want(`"id":3`, "slept")
 	})
 	t.Run("it is alone", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		reply := w.modern(1, "dev__s__ask", deleting(false), "").want(inputAsked)
 		var asked struct {
@@ -88,6 +94,7 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 		}
 	})
 	t.Run("a log line", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneServer)
 		call := func(id int, tool, arguments string) *messages {
 			body, headers := modernCall(id, tool, arguments, "")
@@ -158,8 +165,10 @@ func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 
 // What a server that several clients share asks of one goes to nobody else.
 func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
+	t.Parallel()
 	const ask = `{"beside":%t,"ask":{"method":"elicitation/create","params":{"message":"?"%s}}}`
 	t.Run("two clients", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneShared)
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
 		first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, true, "")), ada)
@@ -168,6 +177,7 @@ func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
 		second.want(`"id":1`, "slept")
 	})
 	t.Run("one had a call", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneShared)
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
 		w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, true, "")), ada)
@@ -175,6 +185,7 @@ func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
 		w.open("POST", "/mcp", callOf(1, "dev__s__sleep", `{"n":400}`), bob).want(`"id":1`, "slept")
 	})
 	t.Run("a task", func(t *testing.T) {
+		t.Parallel()
 		w := patient(t, oneShared)
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
 		w.open("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__s__result","arguments":{"result":{"task":{"taskId":"a"}}},"task":{}}}`, ada).want("taskId")
@@ -192,6 +203,7 @@ func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
 
 // A question is taken back where it was put.
 func TestQuestionIsTakenBackOnItsStream(t *testing.T) {
+	t.Parallel()
 	w := patient(t, oneServer)
 	session := w.begin("/mcp", "2025-11-25")
 	first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", deleting(false)), session)

@@ -135,6 +135,7 @@ func ways() []way {
 
 // Each call brings the same over HTTP as on a stream of lines, where package proxy holds to the byte what that is.
 func TestBehavioursOverHTTP(t *testing.T) {
+	t.Parallel()
 	for _, server := range []string{`"command": "inside"`, `"command": "child"`, `"command": "inside", "args": ["modern"]`} {
 		for _, use := range []bool{false, true} {
 			for _, modern := range []bool{false, true} {

@@ -38,6 +38,7 @@ func TestFaultG66_SessionsOfOneUser(t *testing.T) {
 
 // What a client has kept for it is bounded by its account, and there again for others when it goes.
 func TestFaultG67_LongSubscriptions(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"inside","args":["resources=x:1"]}}}}}`, webOptions{})
 	long := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"x":{"y":%q}}},"clientInfo":{"name":"c","version":"1"}}}`, strings.Repeat("y", 100_000))
 	if _, text := w.status("POST", "/mcp/box", long); !strings.Contains(text, "at most 65536 are kept") {

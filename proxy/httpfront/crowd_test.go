@@ -19,6 +19,7 @@ import (
 // Many clients at once, whose ids all start at 1, each with a server of its own and one that all share and that crashes
 // again and again: every call has one outcome, which is its own.
 func TestHTTPCrowd(t *testing.T) {
+	t.Parallel()
 	clients, calls := 1000, 10
 	if raceEnabled || testing.Short() {
 		clients = 200

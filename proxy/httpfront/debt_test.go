@@ -49,6 +49,7 @@ func (p *pipes) send(t *testing.T, method, path, body string, header ...string) 
 // others' too, what is over the account of the user is left out, with a word. Once
 // all is read nothing is charged any more.
 func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		server    string
 		keepAlive time.Duration
@@ -65,6 +66,7 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 		"streams, shared":       {`"command":"child","shared":true`, time.Millisecond, false, false, 13},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, ln := newDebtWeb(t, tt.server, tt.keepAlive)
 			session := w.begin("/mcp/box", "2025-11-25")
 			ask := func(id int) net.Conn {
@@ -139,6 +141,7 @@ func TestFaultG67_AnswersThatNobodyReads(t *testing.T) {
 // A client that goes away with much unread has nobody wait: its servers answer the next call, and nothing is charged for
 // what it will not read.
 func TestGoesAwayWithAnswersUnread(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		keepAlive time.Duration
 		modern    bool
@@ -149,6 +152,7 @@ func TestGoesAwayWithAnswersUnread(t *testing.T) {
 		"streams, modern": {time.Millisecond, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, ln := newDebtWeb(t, `"command":"child"`, tt.keepAlive)
 			session := w.begin("/mcp/box", "2025-11-25")
 			call := func(id, n int) (string, []string) {
@@ -197,6 +201,7 @@ func TestLongStream(t *testing.T) {
 
 // A client that comes back for an answer has it unread, until it goes again.
 func TestComesBackForAnAnswer(t *testing.T) {
+	t.Parallel()
 	w, ln := newDebtWeb(t, `"command":"child"`, time.Millisecond)
 	session := w.begin("/mcp/box", "2025-11-25")
 	first := w.open("POST", "/mcp/box", callOf(1, "say", fmt.Sprintf(`{"ms":200,"n":%d}`, size)), session)

@@ -126,6 +126,7 @@ func TestHTTPCallers(t *testing.T) {
 
 // What a token is not for is not there, in either era.
 func TestHTTPScope(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{Token: token, Tokens: newBook()}})
 	session := w.begin("/mcp", "2025-11-25", bearer("alice-box"))
 	for name, tt := range map[string]struct{ tool, arguments, want string }{

@@ -12,6 +12,7 @@ import (
 
 // What is asked below /commands/ is answered at the end, too: in the drain time, and when that is over with the reason.
 func TestHTTPShutdownAnswersCommands(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		drain time.Duration
 		after time.Duration // that the handler needs; 0 waits until it is told to end

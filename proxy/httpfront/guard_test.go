@@ -17,6 +17,7 @@ const token = "a-token-of-a-test-0123456789-0123456789-abc"
 // Whoever comes under another name is turned away before the token is looked at, and before the body, which is never
 // sent here, is read.
 func TestFaultC1C2_HostAndOrigin(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{Token: token, Hosts: []string{"box.example", "port.example:99"}, Origins: []string{"https://app.example"}}})
 	_, port, _ := net.SplitHostPort(w.address)
 	const passed, refused, malformed = "401", "403", "400" // 401: only the token is missing

@@ -276,6 +276,7 @@ func TestFaultC16_NoDescriptors(t *testing.T) {
 // A client that does not read its stream, or has none, does not hold up the server, and gets a bounded part of what it
 // missed when it comes back.
 func TestFaultC8_SlowReader(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		there bool
 		most  int
@@ -284,6 +285,7 @@ func TestFaultC8_SlowReader(t *testing.T) {
 		"not there":              {false, 256 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWeb(t, oneBox, webOptions{})
 			session := w.begin("/mcp/box", "2025-11-25")
 			leave := func() {}

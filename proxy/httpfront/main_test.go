@@ -4,7 +4,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-func TestMain(m *testing.M) { os.Exit(wiretest.Main(m, []string{"test/fakeserver"})) }
+func TestMain(m *testing.M) {
+	atonce.Tests(16)
+	os.Exit(wiretest.Main(m, []string{"test/fakeserver"}))
+}

@@ -59,6 +59,7 @@ func TestFullNamesAreForThoseWhoMay(t *testing.T) {
 
 // A server that is shared is restarted by those who may act for others, and whoever else has it open is told so.
 func TestRestartOfASharedServer(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, oneShared, webOptions{})
 	w.modern(1, "dev__s__echo", `{}`, "").want(`"id":1`)
 	for _, tt := range []struct {

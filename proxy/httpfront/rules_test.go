@@ -127,6 +127,7 @@ func TestRefusalHasID(t *testing.T) {
 
 // A body that has no length, or one that it does not have.
 func TestFaultC5C13_BodyLength(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, oneBox, webOptions{http: httpfront.Options{MaxBody: 4096}})
 	head := "POST /mcp HTTP/1.1\r\nHost: " + w.address + "\r\nContent-Type: application/json\r\nAccept: */*\r\n"
 	for _, tt := range []struct{ name, text, want string }{

@@ -147,6 +147,7 @@ func TestHTTPDirect(t *testing.T) {
 
 // A shared server is one process for all endpoints.
 func TestHTTPSharedServer(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"child","shared":true}}}}}`, webOptions{})
 	direct, all := w.begin("/mcp/box", "2025-11-25"), w.begin("/mcp", "2025-11-25")
 	_, one := w.status("POST", "/mcp/box", callOf(1, "pid", "{}"), direct)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -28,6 +29,7 @@ func put(t *testing.T, path, text string) {
 
 // A watch ends its waiting for a first look, for a change of what it follows, and for who asks.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
@@ -63,6 +65,10 @@ func TestWait(t *testing.T) {
 
 // Where nothing is told of changes, as on a network file system, they are found all the same.
 func TestNothingIsTold(t *testing.T) {
+	synctest.Test(t, testNothingIsTold)
+}
+
+func testNothingIsTold(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -85,6 +91,7 @@ func TestNothingIsTold(t *testing.T) {
 
 // A watch goes on where files are made and removed all the time, also in the moment in which it is renewed.
 func TestBusyFolder(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	dir := t.TempDir()

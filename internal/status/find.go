@@ -29,7 +29,13 @@ const getTime = 3 * time.Second
 const recordTime = 10 * time.Second
 
 // Peer is the socket of a workbench.
-type Peer struct{ path string }
+type Peer struct {
+	path string
+	dial *dial // in tests, in place of connecting to path
+}
+
+// A dial makes a connection to a workbench.
+type dial func(ctx context.Context) (net.Conn, error)
 
 // FindPeriod is how often one that watches looks for new workbenches.
 const FindPeriod = time.Second
@@ -47,7 +53,7 @@ func Find(dirs []string) []Peer {
 			continue // it is not there, or somebody else may have put into it what answers
 		}
 		for _, path := range sockets(dir) {
-			peers = append(peers, Peer{path})
+			peers = append(peers, Peer{path: path})
 		}
 	}
 	return peers
@@ -217,9 +223,11 @@ func decode(d *json.Decoder, to any) error {
 }
 
 func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {
-	dialer := net.Dialer{Timeout: dialTime}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dialer.DialContext(ctx, "unix", p.path)
+		if p.dial != nil {
+			return (*p.dial)(ctx)
+		}
+		return connect(ctx, p.path)
 	}}
 	method := http.MethodGet
 	if body != nil {

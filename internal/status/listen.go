@@ -62,7 +62,7 @@ func listen(ctx context.Context, dir string) (net.Listener, error) {
 	}
 	// A socket of our own number is that of a process before us, or of one in another container that has the folder in
 	// common.
-	if conn, err := dial(ctx, path); err == nil {
+	if conn, err := connect(ctx, path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s: another process answers on it", path)
 	}
@@ -71,8 +71,8 @@ func listen(ctx context.Context, dir string) (net.Listener, error) {
 	return listen.Listen(ctx, "unix", path)
 }
 
-// dial connects to a process on this machine, which may hang.
-func dial(ctx context.Context, path string) (net.Conn, error) {
+// connect connects to a process on this machine, which may hang.
+func connect(ctx context.Context, path string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", path)
 }
 
@@ -94,7 +94,7 @@ func isStale(ctx context.Context, path string) bool {
 	if err != nil || info.Mode().Type()&(fs.ModeSocket|fs.ModeIrregular) == 0 || time.Since(info.ModTime()) < settled {
 		return false // Windows has no name for sockets
 	}
-	conn, err := dial(ctx, path)
+	conn, err := connect(ctx, path)
 	if err != nil {
 		return syserr.IsRefused(err)
 	}

@@ -108,6 +108,7 @@ func TestCancel(t *testing.T) {
 
 // TestClose makes sure that Close waits for what is this id is running, and that it gives up at the end of its context.
 func TestClose(t *testing.T) {
+	t.Parallel()
 	server := workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})})
 	t.Run("waits", func(t *testing.T) {
 		p := greeted(t, server)
@@ -158,6 +159,7 @@ func TestClose(t *testing.T) {
 
 // TestBoundedCalls sends more calls than are worked on at a time: Receive then waits, and all are answered.
 func TestBoundedCalls(t *testing.T) {
+	t.Parallel()
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})}))
 	const calls = 40
 	go func() {
@@ -232,6 +234,7 @@ func TestHostileInput(t *testing.T) {
 // TestFilesChange follows a directory through a session, whatever becomes of it. How soon a change is seen is tested
 // with the store.
 func TestFilesChange(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "workflows")
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: definition.Layers{Dirs: []string{dir}}.Sources()}))
 	write := func(name, text string) {

@@ -11,6 +11,7 @@ import (
 
 // The lines with curl in the documentation do what stands below them.
 func TestDocumentedCalls(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)

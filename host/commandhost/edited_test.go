@@ -32,6 +32,7 @@ func TestClosed(t *testing.T) {
 // A folder that is edited is served anew, also to sessions that are under way; a broken edit changes nothing and is
 // said.
 func TestEditedFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mine")
 	write := func(file, text string) { t.Helper(); writeFiles(t, dir, map[string]string{file: text}) }
 	one := "description: Say %s\neffect: read\nprocess: {argv: [echo, hello]}\n"

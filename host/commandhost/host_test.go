@@ -29,6 +29,7 @@ import (
 // A folder's commands call tools of the configuration, make requests and run programs, and a configuration that is
 // edited counts for those who come later.
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("its programs are those of Unix")
 	}
@@ -94,6 +95,7 @@ func TestFolder(t *testing.T) {
 // A configuration with models has its commands worked by them: planned and carried out, chosen, and summed up. The key
 // of the endpoint goes there and nowhere else.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	const key = "sk-canary-271828"
 	endpoint := modeltest.New(t,
 		modeltest.Text("1. open_order"), modeltest.Calls("open_order", `{"order_id":"44821"}`), modeltest.Calls("Order__cancel_order", `{"reason":"late"}`), modeltest.Text("It is cancelled."),

@@ -209,6 +209,7 @@ func TestPassingTrouble(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
+	t.Parallel()
 	s := modeltest.New(t, modeltest.Body(429, "", "Retry-After", "1"), modeltest.Text("x"))
 	began := time.Now()
 	if _, err := client(t, s, model.Options{}).Complete(t.Context(), hello(model.Agent)); err != nil {

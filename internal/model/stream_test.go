@@ -30,6 +30,7 @@ func listen(req *model.Request) (said *string, replies *int) {
 // A reply that is streamed is the one that it would be in one piece, and what it says comes meanwhile, without what is
 // thought aloud and without calls in words.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	call := func(s string) string { return modeltest.Delta(`{"tool_calls":[`+s+`]}`, "") }
 	ended := []string{modeltest.Delta(`{}`, "stop"), "[DONE]"}
 	of := func(deltas ...string) modeltest.Answer { return modeltest.Events(append(deltas, ended...)...) }
@@ -141,6 +142,7 @@ func TestStreamElseWhole(t *testing.T) {
 
 // A stream without an end is not read to one.
 func TestStreamBounds(t *testing.T) {
+	t.Parallel()
 	endless := func(event string) modeltest.Answer {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")

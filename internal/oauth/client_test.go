@@ -83,6 +83,7 @@ func (b *bed) token(c *oauth.Client) string {
 // A client is kept whatever its authorization server says of when its secret ends, be it in milliseconds, and is made
 // anew once that is over.
 func TestSecretOfAClientEnds(t *testing.T) {
+	t.Parallel()
 	for ends, want := range map[int64]int{0: 1, time.Now().Add(time.Hour).Unix(): 1, time.Now().Add(time.Hour).UnixMilli(): 1, math.MaxInt64: 1, 1: 2} {
 		b := newBed(t)
 		b.SecretEnds = ends
@@ -160,6 +161,7 @@ func TestLoginAgainFails(t *testing.T) {
 // Answers that do not fit what was asked, and places that no login is safe with, end a login, and nothing is kept of
 // it.
 func TestFaultF16_HostileLogins(t *testing.T) {
+	t.Parallel()
 	const (
 		resource = "/.well-known/oauth-protected-resource/mcp"
 		issuer   = "/.well-known/oauth-authorization-server"
@@ -307,6 +309,7 @@ func TestRenewOutlivesItsCaller(t *testing.T) {
 
 // A renewal does not keep the program from ending.
 func TestRenewIsGivenUp(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	c := b.client(oauth.Settings{})
 	if _, err := b.login(c); err != nil {

@@ -34,6 +34,7 @@ var wants = oauth.Challenge{DPoP: true}
 // A server that wants bound tokens gets such, with a proof for each request, over renewals and processes. The key is
 // kept with them, and goes with them.
 func TestBoundTokens(t *testing.T) {
+	t.Parallel()
 	var turn atomic.Int32
 	for name, nonce := range map[string]func() string{
 		"without a nonce": nil, "with a nonce": func() string { return "n" }, "with another nonce each time": func() string { return fmt.Sprint("n-", turn.Load()) },
@@ -81,6 +82,7 @@ func TestBoundTokens(t *testing.T) {
 
 // Tokens that no person consents to are bound as well.
 func TestBoundTokensOfAClient(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.DPoP = true
 	settings := oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantCredentials}

@@ -50,6 +50,7 @@ func inJSON(t *testing.T, key jose.JSONWebKey) string {
 // A client shows who it is by what it signs with a key, in each form that a key is written in: for a token, for the
 // next one, and for the end of the login.
 func TestPrivateKeys(t *testing.T) {
+	t.Parallel()
 	ec, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	big, _ := rsa.GenerateKey(rand.Reader, 2048)
 	sec1, err := x509.MarshalECPrivateKey(ec)
@@ -99,6 +100,7 @@ func TestPrivateKeys(t *testing.T) {
 
 // What is no private key that can be signed with is refused before anything is sent, and not told.
 func TestPrivateKeysThatAreNone(t *testing.T) {
+	t.Parallel()
 	ec, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	other, _ := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
 	_, ed, _ := ed25519.GenerateKey(rand.Reader)
@@ -207,6 +209,7 @@ func enterprise(t *testing.T, provider *oauthtest.Server) (b *bed, settings oaut
 // What an identity provider says of a person is taken to the authorization server of the server, which gives a token
 // for it.
 func TestEnterprise(t *testing.T) {
+	t.Parallel()
 	people := oauthtest.NewIssuer()
 	good := people.Token("JWT", "ada", "sso", time.Now().Add(time.Hour), nil)
 	for name, tt := range map[string]struct {

@@ -71,6 +71,7 @@ func echo(_ context.Context, r script.Request) (json.RawMessage, error) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	for code, want := range map[string]struct{ value, fault, console string }{
 		"return 1 + 1":                  {value: "2"},
 		"1 + 1":                         {value: "2"},
@@ -138,6 +139,7 @@ func calls(o *script.Outcome) int { return len(o.Answered) + len(o.Cut) + len(o.
 
 // Nothing that a script does takes more than its share, and each script ends.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	const usedUp, memory = "used up its processor time", "out of memory"
 	for name, attack := range map[string]struct {
 		code string

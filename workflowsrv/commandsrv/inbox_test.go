@@ -44,6 +44,7 @@ func (carefulPlanner) Run(ctx context.Context, r commandsrv.AgentRequest) (*comm
 
 // Whoever asks, and by whatever operation, the next answer is the answer, by whatever operation it comes.
 func TestAnyDoorAnswers(t *testing.T) {
+	t.Parallel()
 	questions := map[string][2]string{
 		"a command":        {"/execute_command", `"command":"cancel_order <reason>late</reason>"`},
 		"a command by run": {"/run_command", `"name":"cancel_order","arguments":{"reason":"late"}`},
@@ -118,6 +119,7 @@ func TestValueByExactOperation(t *testing.T) {
 
 // A value may begin with a slash, by whichever operation it comes: only the name of a command makes a command of it.
 func TestValueWithSlash(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, func(o *commandsrv.Options) { o.Agent = carefulPlanner{} })
 	id := b.begin(t, "alice")
 	b.do(t, id, "/execute_command", `"command":"open_order <order_id>44821</order_id>"`)

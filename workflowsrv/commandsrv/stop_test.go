@@ -29,6 +29,7 @@ func (b *bed) held(t *testing.T, id, path, members string) (key string, then fun
 // A turn is stopped by its key, by abort, and by the client that began it: the call of the tool is cancelled, what was
 // done before is said, and the conversation is free again.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	stops := map[string]func(t *testing.T, b *bed, id, key string){
 		"by its key": func(t *testing.T, b *bed, _, key string) {
 			if status, answer := b.send(t.Context(), t, "bob", "DELETE", "/turns/"+key, ""); status != http.StatusNotFound {
@@ -80,6 +81,7 @@ func TestStop(t *testing.T) {
 
 // The same request that comes while its turn is being stopped is another turn, after that one.
 func TestAgainWhileStopped(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, nil)
 	b.gate.linger = make(chan struct{})
 	id := b.begin(t, "alice")

@@ -15,6 +15,7 @@ import (
 
 // Events are sent as they happen, in either form: those of the first command are there while the second one waits.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ accept, media string }{
 		"ndjson":    {"", "application/x-ndjson"},
 		"preferred": {"application/x-ndjson", "application/x-ndjson"},

@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts from what is an
 // door. "as bob" and "as admin" change who calls, "release" lets slow searches through. go test -update writes what is
 // said.
 func TestTranscripts(t *testing.T) {
+	t.Parallel()
 	archives, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no transcripts: %v", err)

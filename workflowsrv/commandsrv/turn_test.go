@@ -233,6 +233,7 @@ func TestSameConversation(t *testing.T) {
 // A session may go on at another process with the same store: a request that is under way at the first is waited for at
 // the second, and another refused.
 func TestOtherProcess(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "conversations.db")
 	here, there := bedAt(t, file, nil), bedAt(t, file, nil)
 	id := here.begin(t, "alice")
@@ -304,6 +305,7 @@ func TestMaxTurn(t *testing.T) {
 
 // A thousand sessions of a hundred users say different things at once, and each finds only its own.
 func TestManySessions(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, nil)
 	users, each := 100, 10
 	if raceEnabled {

@@ -21,6 +21,7 @@ import (
 )
 
 func TestGuardIsClosed(t *testing.T) {
+	t.Parallel()
 	t.Run("unused", func(t *testing.T) {
 		g := newGuard(t)
 		g.Close()
@@ -123,6 +124,7 @@ func TestGuardedProcess(t *testing.T) {
 
 // However its owner ends, nothing of what it started is left.
 func TestFaultB4B5_OwnerEnds(t *testing.T) {
+	t.Parallel()
 	kill := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGKILL) }
 	killGroup := func(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	terminate := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGTERM) }
@@ -169,7 +171,9 @@ func TestFaultB4B5_OwnerEnds(t *testing.T) {
 
 // A guard that is stopped goes on by itself, also where its owner cannot see to that any more.
 func TestFaultG30_GuardIsStopped(t *testing.T) {
+	t.Parallel()
 	t.Run("while its owner works", func(t *testing.T) {
+		t.Parallel()
 		g := newGuard(t)
 		p := mustStart(t, g.Start, spec("sleep"))
 		guard, pid := parent(t, p.PID()), relative(t, p)
@@ -183,6 +187,7 @@ func TestFaultG30_GuardIsStopped(t *testing.T) {
 		}
 	})
 	t.Run("before its owner is killed", func(t *testing.T) {
+		t.Parallel()
 		if seesNoOrphans {
 			t.Skip("the system tells a guard nothing of the end of its owner")
 		}
@@ -225,6 +230,7 @@ func startOwner(t *testing.T, args ...string) (*exec.Cmd, []int) {
 }
 
 func TestFaultB6_GuardIsKilled(t *testing.T) {
+	t.Parallel()
 	g := newGuard(t)
 	var processes []*child.Process
 	var pids []int
@@ -275,6 +281,7 @@ func TestGuardHangs(t *testing.T) {
 
 // What one process leaves behind is told from what another does, though all orphans have the same parent then.
 func TestCrashLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
 	if seesNoOrphans {
 		t.Skip("cannot be told on this system")
 	}
@@ -297,6 +304,7 @@ func TestCrashLeavesOthersAlone(t *testing.T) {
 
 // A guard ends a process that is in a hurry by itself, and no other.
 func TestGuardHurriesOneProcess(t *testing.T) {
+	t.Parallel()
 	g := newGuard(t)
 	stubborn, other := mustStart(t, g.Start, spec("stubborn")), mustStart(t, g.Start, spec("sleep"))
 	relative(t, stubborn)
@@ -317,6 +325,7 @@ func TestGuardHurriesOneProcess(t *testing.T) {
 
 // Signals that end programs do not end a guard: whoever sends them to all means its owner.
 func TestGuardHeedsNoSignals(t *testing.T) {
+	t.Parallel()
 	g := newGuard(t)
 	p := mustStart(t, g.Start, spec("sleep"))
 	relative(t, p)
@@ -342,6 +351,7 @@ func TestGuardHeedsNoSignals(t *testing.T) {
 
 // Time that is short is short for a guard too that is made later: what it starts ends, if it is started at all.
 func TestHastenedBeforeTheFirstStart(t *testing.T) {
+	t.Parallel()
 	g := newGuard(t)
 	g.Hasten(child.Grace{EOF: time.Second, Term: time.Millisecond})
 	if p, err := g.Start(spec("stubborn")); err == nil {

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
 		syscall.Exit(helper(os.Args[2], os.Args[3:])) // unlike os.Exit not a second late with -race
 	}
+	atonce.Tests(16)
 	goleak.VerifyTestMain(m)
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Whoever waits for the end of an input learns of it, however it comes, and not before.
 func TestWaitInput(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("whether a pipe has lost its reader can be told on Linux")
 	}

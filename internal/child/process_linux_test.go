@@ -173,6 +173,7 @@ func TestOwnerAndGuardAreKilled(t *testing.T) {
 
 // Reading ends soon after a process, also where somebody who is no descendant holds its outputs open.
 func TestOutputsHeldByAStranger(t *testing.T) {
+	t.Parallel()
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		p := mustStart(t, start, spec("echo"))
 		for fd := 1; fd <= 2; fd++ {
@@ -202,6 +203,7 @@ func TestOutputsHeldByAStranger(t *testing.T) {
 
 // The first process of a container reaps what it has got because its parent was killed.
 func TestAdopted(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

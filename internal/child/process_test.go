@@ -203,6 +203,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
+	t.Parallel()
 	const never = time.Hour
 	tests := []struct {
 		name   string
@@ -245,6 +246,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestStopIsHurried(t *testing.T) {
+	t.Parallel()
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		p := mustStart(t, start, spec("stubborn"))
 		relative(t, p)
@@ -293,6 +295,7 @@ func TestManyAtOnce(t *testing.T) {
 
 // A descendant that holds stdout and stderr must not keep the end of the process from being seen.
 func TestCrashLeavesNothing(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		traits []string
@@ -327,6 +330,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 }
 
 func TestLastAnswerIsRead(t *testing.T) {
+	t.Parallel()
 	const size = 60 << 10 // fits into any pipe
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		p := mustStart(t, start, spec("gulp", strconv.Itoa(size)))
@@ -424,6 +428,7 @@ func TestInputIsClosedAtTheEnd(t *testing.T) {
 
 // What a process has written to stderr before it ended is read to the end, however long its reader takes for it.
 func TestLastWordsAreRead(t *testing.T) {
+	t.Parallel()
 	const lines = 15_000 // more than is read at once, and fit into any pipe
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		ended, all := make(chan struct{}), make(chan struct{})
@@ -451,6 +456,7 @@ func TestLastWordsAreRead(t *testing.T) {
 
 // A grace without end is one, and no mistake.
 func TestEndlessGrace(t *testing.T) {
+	t.Parallel()
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		p := mustStart(t, start, spec("lastwords"))
 		stop(t, p, child.Grace{EOF: math.MaxInt64, Term: math.MaxInt64 / 2})

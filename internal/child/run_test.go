@@ -15,6 +15,7 @@ import (
 
 // Programs get their input and environment, and end however they behave.
 func TestRunner(t *testing.T) {
+	t.Parallel()
 	environ := map[string]string{"PATH": os.Getenv("PATH"), "HIDDEN": "SECRET", "LANG": "ours"}
 	r := child.Runner{Start: newGuard(t).Start, Lookup: func(name string) (string, bool) { v, ok := environ[name]; return v, ok }}
 	run := func(ctx context.Context, p child.Program) (string, error) {

@@ -288,12 +288,15 @@ func sendMessages(fd int, to *unix.SockaddrInet4) error {
 func orphanage() {
 	self := os.Getpid()
 	dead := func() int {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", self))
+		lists, _ := filepath.Glob("/proc/self/task/*/children") // each thread has those that it started
 		n := 0
-		for _, pid := range strings.Fields(string(stat)) {
-			line, _ := os.ReadFile("/proc/" + pid + "/stat")
-			if strings.Contains(string(line), ") Z ") {
-				n++
+		for _, list := range lists {
+			pids, _ := os.ReadFile(list)
+			for _, pid := range strings.Fields(string(pids)) {
+				line, _ := os.ReadFile("/proc/" + pid + "/stat")
+				if strings.Contains(string(line), ") Z ") {
+					n++
+				}
 			}
 		}
 		return n

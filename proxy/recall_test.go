@@ -214,7 +214,6 @@ func TestListOfMarkedToolboxIsTheSame(t *testing.T) {
 
 // The tools of a server that cannot be started stay, and say why they fail.
 func TestCallOfKnownServerThatFails(t *testing.T) {
-	t.Parallel()
 	p := newPast(t, "tools=x")
 	first := p.run(false)
 	first.openDev("1", true)

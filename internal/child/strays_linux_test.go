@@ -18,7 +18,6 @@ import (
 // What left its parent, its session and its mark behind ends with its server all the same, while servers that were
 // started after go on.
 func TestFaultG31_EscapedProcess(t *testing.T) {
-	t.Parallel()
 	g := child.NewGuard([]string{os.Args[0], "helper", "bareguard"})
 	t.Cleanup(g.Close)
 	for range 3 {
@@ -37,7 +36,6 @@ func TestFaultG31_EscapedProcess(t *testing.T) {
 
 // Where control groups can be made, it is known of each process which server it is of, whatever it does.
 func TestFaultG31G32G33_Groups(t *testing.T) {
-	t.Parallel()
 	if !child.MayGroup() {
 		t.Skip("no control groups can be made here")
 	}

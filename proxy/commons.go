@@ -54,7 +54,7 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 		}
 		return sessions[i]
 	}
-	if srv.Strays() {
+	if srv.Counts().Strays() {
 		return nil
 	}
 	for _, s := range sessions {

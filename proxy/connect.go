@@ -175,7 +175,7 @@ func (s *Session) reach(ctx context.Context, name, server string) *toolbox.Serve
 			return nil
 		}
 	}
-	srv.Settle(ctx)
+	toolbox.Settle(ctx, srv)
 	return srv
 }
 

@@ -174,7 +174,7 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 	}
 	to.hush()
 	if to.out.Behind() {
-		f.server.Load().Dropped()
+		f.server.Load().Counts().Dropped.Add(1)
 		return
 	}
 	b := f.requests.buffers.Get()

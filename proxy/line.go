@@ -99,7 +99,7 @@ func (l *line) emit(carrier *request, msg []byte) {
 // spare sends what a server said of its own accord, unless the client is behind.
 func (l *line) spare(srv *toolbox.Server, carrier *request, msg []byte) {
 	if l.isBehind(carrier) {
-		srv.Dropped()
+		srv.Counts().Dropped.Add(1)
 		return
 	}
 	l.emit(carrier, msg)
@@ -122,7 +122,7 @@ func (l *line) news(srv *toolbox.Server, to *request, msg []byte) {
 		l.arrears[n] = struct{}{}
 		l.owed[srv]++
 	} else {
-		srv.Dropped()
+		srv.Counts().Dropped.Add(1)
 	}
 	l.mu.Unlock()
 	if first && keep && !l.begin(l.payArrears) {

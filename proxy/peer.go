@@ -108,7 +108,7 @@ func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler, fits fu
 			newest = parked.first
 		}
 	}
-	return newest, !p.many && p.guests.Load() == 0 || len(works) == 1 && !srv.Strays()
+	return newest, !p.many && p.guests.Load() == 0 || len(works) == 1 && !srv.Counts().Strays()
 }
 
 // requestOf is the request of a flight, nil of none.
@@ -180,7 +180,7 @@ func (p *peer) Notification(srv *toolbox.Server, m *wire.Message, belongs toolbo
 	case known:
 		p.line.spare(srv, &f.request, m.Raw)
 	default:
-		srv.Dropped()
+		srv.Counts().Dropped.Add(1)
 	}
 }
 

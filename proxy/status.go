@@ -76,7 +76,7 @@ func boxStatus(b *toolbox.Toolbox) status.Toolbox {
 }
 
 func serverStatus(srv *toolbox.Server) status.Server {
-	st, n := srv.Status(), srv.Counters()
+	st, n := srv.Status(), srv.Counts().Read()
 	one := status.Server{
 		Name:     srv.Name,
 		State:    string(st.State),

@@ -22,7 +22,7 @@ func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	}
 	m, err := attributed(srv, p.tasks.renamed(srv, m))
 	if err != nil {
-		srv.Dropped() // the client has the task still to ask for
+		srv.Counts().Dropped.Add(1) // the client has the task still to ask for
 		return modern
 	}
 	subscribed := func(sub *subscription) (string, bool) {

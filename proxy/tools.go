@@ -151,7 +151,7 @@ func (cr *caller) callUnlisted(c *call, name string) {
 		if srv := installs(cr.shelf, name); err != nil && srv != nil {
 			done() // that takes long
 			f.narrate(srv)
-			srv.Settle(f.ctx)
+			toolbox.Settle(f.ctx, srv)
 			cr.shelf.Refresh()
 			to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		}

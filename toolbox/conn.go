@@ -17,8 +17,8 @@ type connection struct {
 	asks   askTable
 }
 
-// connect makes a connection over a link, which reads from now on.
-func (s *Server) connect(l link.Link) *connection {
+// connect makes a connection of a server over a link, which reads from now on.
+func connect(s *Server, l link.Link) *connection {
 	c := &connection{server: s, asks: askTable{account: s.account, open: make(map[string]*Ask)}}
 	c.Conn = rpc.New(l, rpc.Options{
 		Toolbox: s.Toolbox,

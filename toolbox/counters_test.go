@@ -34,15 +34,15 @@ func TestCounters(t *testing.T) {
 				if err := b.Open(t.Context(), time.Second); err != nil {
 					t.Fatal(err)
 				}
-				before := s.Counters()
+				before := s.Counts().Read()
 				c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tt.tool+`","arguments":`+tt.arguments+`}}`)
 				s.Send(c)
-				if got := s.Counters().InFlight; got > 1 {
+				if got := s.Counts().Read().InFlight; got > 1 {
 					t.Errorf("got %d calls in flight, want one at most", got)
 				}
 				if tt.cancel {
 					synctest.Wait()
-					if got := s.Counters().InFlight; got != 1 {
+					if got := s.Counts().Read().InFlight; got != 1 {
 						t.Errorf("got %d calls in flight, want the one", got)
 					}
 					c.Cancel(nil, wire.Span{})
@@ -50,7 +50,7 @@ func TestCounters(t *testing.T) {
 					<-h.done
 				}
 				time.Sleep(2 * time.Minute)
-				got := s.Counters()
+				got := s.Counts().Read()
 				got.Calls -= before.Calls
 				if got != tt.want {
 					t.Errorf("got %+v, want %+v", got, tt.want)
@@ -72,7 +72,7 @@ func TestCountersOverRestarts(t *testing.T) {
 	if _, err := callTool(t, s, "echo", "{}"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Counters(); got.Restarts != 1 || got.Lost != 1 || got.InFlight != 0 {
+	if got := s.Counts().Read(); got.Restarts != 1 || got.Lost != 1 || got.InFlight != 0 {
 		t.Errorf("got %+v, want one restart, one call lost and none in flight", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestNullParams(t *testing.T) {
 	if _, err := callTool(t, s, "noise", `{"text":"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":null}"}`); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Counters().Noise; got != 0 {
+	if got := s.Counts().Read().Noise; got != 0 {
 		t.Errorf("got %d lines of noise, want none", got)
 	}
 }

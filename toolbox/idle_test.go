@@ -174,7 +174,7 @@ func TestIdleRace(t *testing.T) {
 		}
 		time.Sleep(time.Duration(i%4) * 500 * time.Microsecond)
 	}
-	if got := s.Counters(); got.Restarts == 0 || got.Lost > 0 || got.Queued > 0 || got.InFlight > 0 {
+	if got := s.Counts().Read(); got.Restarts == 0 || got.Lost > 0 || got.Queued > 0 || got.InFlight > 0 {
 		t.Errorf("got %+v, want restarts, nothing lost and nothing left", got)
 	}
 }

@@ -41,7 +41,7 @@ func TestQueueTakesTurns(t *testing.T) {
 			_, h := sendTool(t, s, "sleep", `{"n":10000}`)
 			all = append(all, h)
 		}
-		if got := s.Counters(); got.InFlight != 3 || got.Queued != 7 {
+		if got := s.Counts().Read(); got.InFlight != 3 || got.Queued != 7 {
 			t.Errorf("got %d in flight and %d queued, want 3 and 7", got.InFlight, got.Queued)
 		}
 		for i, h := range all {
@@ -50,7 +50,7 @@ func TestQueueTakesTurns(t *testing.T) {
 			}
 			since(t, fmt.Sprintf("reply %d", i), began, time.Duration(i/3+1)*10*time.Second)
 		}
-		if got := s.Counters(); got.InFlight != 0 || got.Queued != 0 || got.Refused != 0 {
+		if got := s.Counts().Read(); got.InFlight != 0 || got.Queued != 0 || got.Refused != 0 {
 			t.Errorf("at the end: got %+v, want nothing in flight, queued or refused", got)
 		}
 	})
@@ -83,7 +83,7 @@ func TestQueueCancel(t *testing.T) {
 		second, h2 := sendTool(t, s, "add_tool", `{"text":"cancelled"}`)
 		_, h3 := sendTool(t, s, "progress", `{"n":2,"ms":10}`)
 		second.Cancel(nil, wire.Span{})
-		if got := s.Counters().Queued; got != 1 {
+		if got := s.Counts().Read().Queued; got != 1 {
 			t.Errorf("got %d queued after a cancel, want 1", got)
 		}
 		began := time.Now()
@@ -127,7 +127,7 @@ func TestQueueIsBounded(t *testing.T) {
 				for range tt.want {
 					sendTool(t, s, "echo", tt.arguments)
 				}
-				if got := s.Counters(); got.Queued != tt.want || got.Refused != 0 {
+				if got := s.Counts().Read(); got.Queued != tt.want || got.Refused != 0 {
 					t.Errorf("got %d queued and %d refused, want %d and none", got.Queued, got.Refused, tt.want)
 				}
 				_, h := sendTool(t, s, "echo", "{}")
@@ -172,7 +172,7 @@ func TestQueueEnds(t *testing.T) {
 			if !errors.As(err, &timeout) || timeout.What != "queue" || errors.As(err, new(*rpc.LostError)) {
 				t.Errorf("got %v, want the queue's time-out", err)
 			}
-			if got := s.Counters(); got.Queued != 0 || got.InFlight != 1 {
+			if got := s.Counts().Read(); got.Queued != 0 || got.InFlight != 1 {
 				t.Errorf("got %+v, want one in flight and none queued", got)
 			}
 			<-h2.done

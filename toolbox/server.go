@@ -160,14 +160,8 @@ func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().lar
 // Account is charged for what is kept because of the server, whichever of its processes it was.
 func (s *Server) Account() *account.Account { return s.account }
 
-// Strays reports whether the server may be working on a call that nobody waits for any more.
-func (s *Server) Strays() bool { return s.counts.Strays() }
-
-// Dropped counts a notification of the server that its client was not given.
-func (s *Server) Dropped() { s.counts.Dropped.Add(1) }
-
-// Counters returns what was counted of the server. It takes no lock and may be called at any time.
-func (s *Server) Counters() Counters { return s.counts.Read() }
+// Counts is what is counted of the server, which its owner adds the notifications to that the client was not given.
+func (s *Server) Counts() *rpc.Counts { return &s.counts }
 
 // Noise says what the server that runs has written to standard output besides messages; "" for nothing.
 func (s *Server) Noise() string {

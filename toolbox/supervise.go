@@ -313,7 +313,7 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := s.connect(l)
+	c := connect(s, l)
 	// A link that dies ends what start waits for, with the reason.
 	started := make(chan struct{})
 	watched := make(chan struct{})

@@ -120,7 +120,7 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	settle(waiting, unknown)
+	Settle(waiting, unknown...)
 	lists, done := context.WithTimeout(waiting, othersWait)
 	defer done()
 	for _, s := range stale {
@@ -144,11 +144,12 @@ func (t *Toolbox) Start(ctx context.Context, names ...string) (err error) {
 	if len(names) > 0 {
 		servers = slices.DeleteFunc(servers, func(s *Server) bool { return !slices.Contains(names, s.Name) })
 	}
-	settle(ctx, servers)
+	Settle(ctx, servers...)
 	return context.Cause(ctx)
 }
 
-func settle(ctx context.Context, servers []*Server) {
+// Settle waits until servers have started or failed to, and their lists are read, or until ctx ends.
+func Settle(ctx context.Context, servers ...*Server) {
 	for _, s := range servers {
 		s.at.settle(ctx)
 	}
@@ -241,6 +242,3 @@ func (t *Toolbox) SetLevel(level string, behind func(*Server, func()) bool) (tol
 	}
 	return told
 }
-
-// Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
-func (s *Server) Settle(ctx context.Context) { settle(ctx, []*Server{s}) }

@@ -105,22 +105,21 @@ func (s *Server) Retire(heir *Server) {
 		s.quit(ErrRetired)
 		return
 	}
-	if !s.box.tasks.Begin(func() { s.drain(c) }) {
+	if !s.box.tasks.Begin(func() { s.quit(drained(c, s.life)) }) {
 		s.quit(ErrRetired)
 	}
 }
 
-// drain waits for the calls that a connection has, within bounds, and ends the server.
-func (s *Server) drain(c *rpc.Conn) {
+// drained waits for the calls that a connection has, within bounds, and says why it is to end then.
+func drained(c *rpc.Conn, life context.Context) error {
 	late := time.NewTimer(drainTime)
 	defer late.Stop()
-	cause := ErrRetired
 	select {
 	case <-c.Calls.Drain():
 	case <-c.Link().Done():
 	case <-late.C:
-		cause = errors.New("it was removed from the configuration or changed there, and the request was not finished " + drainTime.String() + " later")
-	case <-s.life.Done():
+		return errors.New("it was removed from the configuration or changed there, and the request was not finished " + drainTime.String() + " later")
+	case <-life.Done():
 	}
-	s.quit(cause)
+	return ErrRetired
 }

@@ -46,7 +46,7 @@ func begin(t *testing.T, s *toolbox.Server, tool, arguments string) *handler {
 	t.Helper()
 	c, h := newCall(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments))
 	s.Send(c)
-	if got := s.Counters().InFlight; got != 1 {
+	if got := s.Counts().Read().InFlight; got != 1 {
 		t.Fatalf("got %d calls in flight want the one that was sent", got)
 	}
 	return h
@@ -319,7 +319,7 @@ func TestUpdateOfMaxInFlight(t *testing.T) {
 		begin(t, s, "hang", `{}`)
 		c, h := newCall(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}`)
 		s.Send(c)
-		if got := s.Counters().Queued; got != 1 {
+		if got := s.Counts().Read().Queued; got != 1 {
 			t.Fatalf("got %d calls waiting want 1", got)
 		}
 		cfg.MaxInFlight = 2

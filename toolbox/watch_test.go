@@ -250,7 +250,7 @@ func TestWatchAtAServerThatIsReplaced(t *testing.T) {
 		old.Watch("b:2", true)
 		gone := b.Update(config.Toolbox{Name: "box", Servers: []config.Server{inside("in", "resources=a:1,b:2", "tools=heard", "name=other")}})
 		heir := server(t, b, "in")
-		heir.Settle(t.Context())
+		toolbox.Settle(t.Context(), heir)
 		synctest.Wait()
 		old.Watch("a:1", true)
 		old.Watch("b:2", false)

@@ -102,7 +102,7 @@ func (b *Box) AwaitInstall(ctx context.Context, name string) (waited bool) {
 	for _, srv := range b.Servers() {
 		if (name == "" || srv.Name == name) && srv.Status().State == toolbox.Installing {
 			waited = true
-			srv.Settle(ctx)
+			toolbox.Settle(ctx, srv)
 		}
 	}
 	return waited

@@ -36,7 +36,7 @@ func (sh *Shelf) OpeningServers() (all []*toolbox.Server) {
 	v := sh.View()
 	for _, name := range sh.Unsettled() {
 		if !v.isMarked(name) {
-			if b := sh.dormant(name); b != nil {
+			if b := dormant(sh, name); b != nil {
 				all = append(all, b.Servers()...)
 			}
 		} else if b, err := sh.Box(name); err == nil {

@@ -12,7 +12,7 @@ import (
 
 // findPinned looks for the pinned tools of a toolbox: in what is known of its servers, else by starting them.
 func findPinned(ctx context.Context, sh *Shelf, name string) {
-	b := sh.dormant(name)
+	b := dormant(sh, name)
 	if b == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func findPinned(ctx context.Context, sh *Shelf, name string) {
 }
 
 // dormant gives the toolbox of a name, which it makes if there is none; nil if it cannot be.
-func (sh *Shelf) dormant(name string) *Box {
+func dormant(sh *Shelf, name string) *Box {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	v := sh.View()

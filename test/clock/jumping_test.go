@@ -103,13 +103,13 @@ func givenUp(t *testing.T, by time.Duration) {
 		t.Fatal(err)
 	}
 	s := b.Servers()[0]
-	for !s.Strays() {
+	for !s.Counts().Strays() {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, _ = s.CallTool(ctx, "hang", []byte("{}"))
 		cancel()
 	}
 	set(t, by)
-	if !s.Strays() {
+	if !s.Counts().Strays() {
 		t.Error("with another clock it is forgotten that the server may be at work on a call that was given up")
 	}
 }

@@ -26,7 +26,7 @@ func New(l link.Link, opts Options) *Conn {
 }
 
 // Begin has the link read.
-func (c *Conn) Begin() { c.link.Begin(c) }
+func (c *Conn) Begin() { c.link.Begin(receiver{c}) }
 
 // expire ends the calls whose time is over. It runs on the timer's goroutine.
 func (c *Conn) expire() {

@@ -14,15 +14,18 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
+// receiver is the side of a connection that its link knows.
+type receiver struct{ *Conn }
+
 // Receive is the link's way in. What is to go on to a client that has much to read waits there, and with it what comes
 // after it: nothing more is read from the server. What comes after the end of the connection is for nobody. Meanwhile
 // replies may have come that nobody could see: their calls are not late for it.
-func (c *Conn) Receive(m *wire.Message, id uint64) {
+func (c receiver) Receive(m *wire.Message, id uint64) {
 	c.backlog.hand(len(m.Raw), c.over, c.Calls.heardAgain, func() { c.hand(m, id) })
 }
 
 // hand does with a message what is to be done.
-func (c *Conn) hand(m *wire.Message, id uint64) {
+func (c receiver) hand(m *wire.Message, id uint64) {
 	switch m.Kind {
 	case wire.Result, wire.Failure:
 		c.reply(m)
@@ -39,7 +42,7 @@ func (c *Conn) hand(m *wire.Message, id uint64) {
 	}
 }
 
-func (c *Conn) reply(m *wire.Message) {
+func (c receiver) reply(m *wire.Message) {
 	token := m.Bytes(m.ID)
 	if number, ok := link.Number(token); ok && c.Calls.made(number) {
 		c.end(number, m, nil)
@@ -58,7 +61,7 @@ func (c *Conn) reply(m *wire.Message) {
 }
 
 // stray notes a reply that is to no request.
-func (c *Conn) stray(line []byte) {
+func (c receiver) stray(line []byte) {
 	c.opts.Log.Debug().Int(logkey.Bytes, len(line)).Msg("the server sent a reply to no request")
 	c.Calls.stray(&StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: time.Now()})
 }
@@ -68,7 +71,7 @@ const maxID = 1 << 10
 
 // request takes a request of the server: a ping is answered here, all else is the owner's to answer. It came on the
 // stream of request during, if that is not 0.
-func (c *Conn) request(m *wire.Message, during uint64) {
+func (c receiver) request(m *wire.Message, during uint64) {
 	id := m.Bytes(m.ID)
 	switch {
 	case len(id) > maxID:
@@ -96,7 +99,7 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 
 // torn ends a stream of ours that stays open, if that is what the server cancels: by that it says that it ended it
 // (specification 2026-07-28, cancellation). It reports whether that is so.
-func (c *Conn) torn(m *wire.Message) bool {
+func (c receiver) torn(m *wire.Message) bool {
 	number, ok := link.Number(m.Get(m.Params, "requestId"))
 	if call := c.Calls.find(number); !ok || call == nil || !call.Open {
 		return false
@@ -124,7 +127,7 @@ func (c *Conn) during(number uint64) Handler {
 }
 
 // progress finds the call by its token, which is the call's number.
-func (c *Conn) progress(m *wire.Message) {
+func (c receiver) progress(m *wire.Message) {
 	var out [1]wire.Span
 	if !m.Params.Present() || wire.Find(m.Raw, m.Params, []string{"progressToken"}, out[:]) != nil || !out[0].Present() {
 		return
@@ -141,7 +144,7 @@ func (c *Conn) progress(m *wire.Message) {
 
 // Noise counts what is not a message; the first lines are kept for the status. A reply that breaks the rules but has an
 // id ends its call, and a request that does is refused, so that neither side waits for ever.
-func (c *Conn) Noise(line []byte, err error) {
+func (c receiver) Noise(line []byte, err error) {
 	if id := brokenRequest(line, err); id != nil && len(id) <= maxID && !(c.Hello().Era.AsksInResults() && c.link.Nature().OwnStreams) {
 		c.Refuse(id, wire.CodeInvalidRequest, err.Error())
 	}
@@ -158,7 +161,7 @@ func (c *Conn) Noise(line []byte, err error) {
 }
 
 // TooLong fails the request whose reply was too long; the link lives on.
-func (c *Conn) TooLong(e *wire.TooLongError) {
+func (c receiver) TooLong(e *wire.TooLongError) {
 	number, ok := link.Number(e.ID())
 	switch {
 	case e.Method() != "":
@@ -172,7 +175,7 @@ func (c *Conn) TooLong(e *wire.TooLongError) {
 }
 
 // Lost is the link's word that a request will get no reply.
-func (c *Conn) Lost(id uint64, err error) {
+func (c receiver) Lost(id uint64, err error) {
 	if remote.IsUndone(err) {
 		c.end(id, nil, &UndoneError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(err)})
 		return
@@ -181,7 +184,7 @@ func (c *Conn) Lost(id uint64, err error) {
 }
 
 // Draining is the link's word that it takes no more requests: those that come from now on wait for another connection.
-func (c *Conn) Draining() {
+func (c receiver) Draining() {
 	c.Calls.Drain()
 	c.opts.Owner.Draining()
 }

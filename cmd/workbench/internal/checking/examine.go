@@ -264,7 +264,7 @@ func (x *examined) start(ctx context.Context, e *opening.Environment) error {
 			}
 			srv, _ := b.Server(one.Server)
 			if srv.Status().State == toolbox.Installing {
-				srv.Settle(ctx)
+				toolbox.Settle(ctx, srv)
 			}
 			took[i] = time.Since(began).Seconds()
 			return nil

@@ -4,10 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/mcp-workbench/workbench/internal/syserr"
 )
+
+// unlockable words an error of locking; nil if there is none.
+func unlockable(f *os.File, err error) error {
+	if err == nil {
+		return nil
+	}
+	return Advised(&os.PathError{Op: "lock", Path: f.Name(), Err: err})
+}
 
 // Advised says in the error of a write, or of a lock, what to do if the disk is full, cannot be written or has no locks;
 // any other error is returned as it is. The errors of this package are advised. A caller that writes to a file that was

@@ -101,7 +101,7 @@ func tryLock(path string) (*lockFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		ok, err := flock(f)
+		ok, err := openfile.TryLock(f, true)
 		if !ok || err != nil {
 			_ = f.Close()
 			return nil, err

@@ -33,9 +33,9 @@ func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 	defer cancel()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		for _, alone := range []bool{true, false} {
-			ok, err := tryLock(p.file, alone)
+			ok, err := openfile.TryLock(p.file, alone)
 			if err != nil {
-				return false, p.unlockable(err)
+				return false, err
 			}
 			if ok {
 				p.alone = alone
@@ -54,20 +54,13 @@ func (p *presence) stay() error {
 		return nil
 	}
 	p.alone = false
-	if err := shareLock(p.file); err != nil {
-		return p.unlockable(err)
-	}
-	return nil
-}
-
-func (p *presence) unlockable(err error) error {
-	return openfile.Advised(&os.PathError{Op: "lock", Path: p.file.Name(), Err: err})
+	return openfile.ShareLock(p.file)
 }
 
 // leave gives the lock back in so many words: a child that was just forked has the file open until it runs its program,
 // and would have us be there until then. Where that fails there are no locks.
 func (p *presence) leave() error {
-	_ = unlock(p.file)
+	_ = openfile.Unlock(p.file)
 	return p.file.Close()
 }
 

@@ -1,4 +1,4 @@
-package store
+package openfile
 
 import (
 	"errors"
@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes a lock of the file, ours alone or one that is shared, and reports whether it could.
-func tryLock(f *os.File, alone bool) (bool, error) {
+// TryLock takes a lock of a file, ours alone or one that is shared, and reports whether it could. The lock ends with the
+// file, which no child inherits.
+func TryLock(f *os.File, alone bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if alone {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
@@ -17,24 +18,24 @@ func tryLock(f *os.File, alone bool) (bool, error) {
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, unlockable(f, err)
 }
 
-// shareLock makes a lock that is ours alone one that is shared: where a file has both, the first to go is the former.
-func shareLock(f *os.File) error {
-	if _, err := tryLock(f, false); err != nil {
+// ShareLock makes a lock that is ours alone one that is shared: where a file has both, the first to go is the former.
+func ShareLock(f *os.File) error {
+	if _, err := TryLock(f, false); err != nil {
 		return err
 	}
-	return unlock(f)
+	return Unlock(f)
 }
 
-// unlock gives back the lock that the file has, if it has one.
-func unlock(f *os.File) error {
+// Unlock gives back the lock that the file has, if it has one.
+func Unlock(f *os.File) error {
 	err := windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
 	if errors.Is(err, windows.ERROR_NOT_LOCKED) {
 		return nil
 	}
-	return err
+	return unlockable(f, err)
 }
 
 // lockedByte is far behind what the file holds, since these locks keep others from reading and writing.

@@ -90,6 +90,24 @@ func snapshot(ctx context.Context, db *sql.DB, level sql.IsolationLevel, do func
 	return do(ctx, tx)
 }
 
+// scanner is a row of an answer.
+type scanner interface{ Scan(...any) error }
+
+// each has take take the rows of the answer to a query, one after the other.
+func each(ctx context.Context, q querier, take func(scanner) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // base is what the parts of a store work with.
 type base struct {
 	db   database

@@ -37,7 +37,7 @@ type conversationBody struct {
 const conversationColumns = `principal, id, client, workflow, topic_key, created, updated, turns, body, sum`
 
 // scanConversation reads a row of conversationColumns and checks it. A damaged one is returned as such beside the error.
-func scanConversation(row interface{ Scan(...any) error }) (principal string, c Conversation, err error) {
+func scanConversation(row scanner) (principal string, c Conversation, err error) {
 	var key string
 	var created, updated, turns, sum int64
 	var body []byte
@@ -115,33 +115,12 @@ const latest = `SELECT ` + conversationColumns + ` FROM conversations WHERE prin
 // Conversations returns the principal's conversations with a workflow that were updated last, the latest first, at most
 // limit.
 func (s *Store) Conversations(ctx context.Context, principal, workflow string, limit int) ([]Conversation, error) {
+	owned, err := s.conversations(ctx, latest, principal, workflow, limit)
 	var found []Conversation
-	var all []*Conversation
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, latest, principal, workflow, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			_, c, err := scanConversation(rows)
-			if err != nil && !c.Damaged {
-				return err
-			}
-			found = append(found, c)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return err
-		}
-		for i := range found {
-			all = append(all, &found[i])
-		}
-		return s.goes(ctx, q, all...)
-	})
-	if err != nil {
-		return nil, err
+	for _, c := range owned {
+		found = append(found, c.Conversation)
 	}
-	return found, nil
+	return found, err
 }
 
 // SaveState keeps what the next turn of a conversation goes on from, where no turn changed it.

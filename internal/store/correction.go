@@ -60,29 +60,34 @@ func bit(b bool) int64 {
 func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
 	var found []Correction
 	var damaged error
-	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
-			WHERE principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			r, err := scanCorrection(rows)
-			if isPart(err) {
-				damaged = errors.Join(damaged, err)
-				continue
-			} else if err != nil {
-				return err
-			}
+	err := b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+		damaged, err = eachCorrection(ctx, q, func(r correctionRow) error {
 			found = append(found, r.correction)
-		}
-		return rows.Err()
+			return nil
+		}, `principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return found, damaged
+}
+
+// eachCorrection has take take the corrections that are meant by a condition and in its order. damaged says which of
+// them cannot be read.
+func eachCorrection(ctx context.Context, q querier, take func(correctionRow) error, which string, args ...any) (damaged, err error) {
+	err = each(ctx, q, func(row scanner) error {
+		r, err := scanCorrection(row)
+		switch {
+		case isPart(err):
+			damaged = errors.Join(damaged, err)
+			return nil
+		case err != nil:
+			return err
+		}
+		return take(r)
+	}, `SELECT `+correctionColumns+` FROM corrections WHERE `+which, args...)
+	return damaged, err
 }
 
 const correctionColumns = `principal, workflow, version, utterance, command, veto, made, sum`
@@ -94,7 +99,7 @@ type correctionRow struct {
 }
 
 // scanCorrection reads a row of correctionColumns and checks it.
-func scanCorrection(row interface{ Scan(...any) error }) (correctionRow, error) {
+func scanCorrection(row scanner) (correctionRow, error) {
 	var r correctionRow
 	var veto, made, sum int64
 	c := &r.correction

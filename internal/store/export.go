@@ -150,49 +150,29 @@ func (b *base) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, e
 // that some are damaged.
 func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (n int, err error) {
 	var damaged error
-	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
-			WHERE $1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			r, err := scanCorrection(rows)
-			if isPart(err) {
-				damaged = errors.Join(damaged, err)
-				continue
-			} else if err != nil {
-				return err
-			}
+	err = b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+		damaged, err = eachCorrection(ctx, q, func(r correctionRow) error {
 			line := transferCorrection{r.principal, r.workflow, r.version, r.correction}
 			if err := out.Encode(transferLine{Correction: &line}); err != nil {
 				return err
 			}
 			n++
-		}
-		return rows.Err()
+			return nil
+		}, `$1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
+		return err
 	})
 	if err != nil {
 		return n, err
 	}
 	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT principal, client, workflow, conversation FROM last_conversations
-			WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, q, func(row scanner) error {
 			var line transferLast
-			if err := rows.Scan(&line.Principal, &line.Client, &line.Workflow, &line.Conversation); err != nil {
+			if err := row.Scan(&line.Principal, &line.Client, &line.Workflow, &line.Conversation); err != nil {
 				return err
 			}
-			if err := out.Encode(transferLine{Last: &line}); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
+			return out.Encode(transferLine{Last: &line})
+		}, `SELECT principal, client, workflow, conversation FROM last_conversations
+			WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
 	})
 	if err != nil {
 		return n, err

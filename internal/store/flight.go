@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -371,11 +372,7 @@ func (k *keeper) loseLocked(f *Flight) {
 func (k *keeper) list() []*Flight {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	flights := make([]*Flight, 0, len(k.flights))
-	for f := range k.flights {
-		flights = append(flights, f)
-	}
-	return flights
+	return slices.Collect(maps.Keys(k.flights))
 }
 
 // run renews three times in the life of a lease, and rests while there is nothing to renew.
@@ -445,18 +442,13 @@ func renewLeases(ctx context.Context, q querier, flights []*Flight, expires int6
 			places[i] = fmt.Sprintf("$%d", i+2)
 			args = append(args, f.holder)
 		}
-		rows, err := q.QueryContext(ctx, `UPDATE leases SET expires = $1 WHERE holder IN (`+strings.Join(places, ", ")+`) RETURNING holder`, args...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
+		err := each(ctx, q, func(row scanner) error {
 			var holder string
-			if err := rows.Scan(&holder); err != nil {
-				return nil, errors.Join(err, rows.Close())
-			}
+			err := row.Scan(&holder)
 			renewed[holder] = true
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}, `UPDATE leases SET expires = $1 WHERE holder IN (`+strings.Join(places, ", ")+`) RETURNING holder`, args...)
+		if err != nil {
 			return nil, err
 		}
 	}

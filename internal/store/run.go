@@ -51,7 +51,7 @@ func (e *StaleError) Error() string {
 const runColumns = `principal, id, workflow, digest, created, updated, events, head, sum`
 
 // scanRun reads a row of runColumns and held, and checks it.
-func scanRun(row interface{ Scan(...any) error }) (OwnedRun, error) {
+func scanRun(row scanner) (OwnedRun, error) {
 	var r OwnedRun
 	var created, updated, events, sum, held int64
 	var head []byte
@@ -210,25 +210,20 @@ func (b *RunBook) Run(ctx context.Context, principal, id string, after int) (Run
 }
 
 func runEvents(ctx context.Context, q querier, principal, run string, after int) ([]json.RawMessage, error) {
-	rows, err := q.QueryContext(ctx, `SELECT seq, body, sum FROM run_events WHERE principal = $1 AND run = $2 AND seq > $3 ORDER BY seq`,
-		principal, run, int64(after))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var events []json.RawMessage
-	for rows.Next() {
+	err := each(ctx, q, func(row scanner) error {
 		var seq, sum int64
 		var body []byte
-		if err := rows.Scan(&seq, &body, &sum); err != nil {
-			return nil, err
+		if err := row.Scan(&seq, &body, &sum); err != nil {
+			return err
 		}
 		if seq != int64(after+len(events)+1) || sum != checksum(principal, run, seq, body) {
-			return nil, &CorruptError{Part: true, Cause: fmt.Errorf("event %d of run %q does not match its checksum", seq, run)}
+			return &CorruptError{Part: true, Cause: fmt.Errorf("event %d of run %q does not match its checksum", seq, run)}
 		}
 		events = append(events, body)
-	}
-	return events, rows.Err()
+		return nil
+	}, `SELECT seq, body, sum FROM run_events WHERE principal = $1 AND run = $2 AND seq > $3 ORDER BY seq`, principal, run, int64(after))
+	return events, err
 }
 
 const latestRuns = `SELECT ` + runColumns + `, held FROM runs WHERE principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`
@@ -255,19 +250,14 @@ func (b *RunBook) runs(ctx context.Context, query string, args ...any) ([]OwnedR
 	var found []OwnedRun
 	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		found = nil
-		rows, err := q.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			r, err := scanRun(rows)
+		return each(ctx, q, func(row scanner) error {
+			r, err := scanRun(row)
 			if r.Damaged = errors.As(err, new(*CorruptError)); err != nil && !r.Damaged { // One costs no other its place in the list.
 				return err
 			}
 			found = append(found, r)
-		}
-		return rows.Err()
+			return nil
+		}, query, args...)
 	})
 	return found, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 )
@@ -69,19 +68,12 @@ func (b *base) selectAll(ctx context.Context, principal string, yield func(Key, 
 func (b *base) page(ctx context.Context, query string, args ...any) ([]Key, error) {
 	var keys []Key
 	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, q, func(row scanner) error {
 			var key Key
-			if err := rows.Scan(&key.Principal, &key.ID); err != nil {
-				return err
-			}
+			err := row.Scan(&key.Principal, &key.ID)
 			keys = append(keys, key)
-		}
-		return rows.Err()
+			return err
+		}, query, args...)
 	})
 	return keys, err
 }
@@ -95,29 +87,30 @@ type Owned struct {
 // Latest returns the conversations that were updated last, the latest first, at most limit, of one principal or, with
 // "", of everybody. Like Select it is for those who administer the store.
 func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owned, error) {
+	return s.conversations(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE $1 = '' OR principal = $1
+		ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
+}
+
+// conversations returns those that a query finds, the damaged ones among them.
+func (b *base) conversations(ctx context.Context, query string, args ...any) ([]Owned, error) {
 	var found []Owned
-	var all []*Conversation
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE $1 = '' OR principal = $1
-			ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			owner, c, err := scanConversation(rows)
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
+		err := each(ctx, q, func(row scanner) error {
+			owner, c, err := scanConversation(row)
 			if err != nil && !c.Damaged {
 				return err
 			}
 			found = append(found, Owned{owner, c})
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil
+		}, query, args...)
+		if err != nil {
 			return err
 		}
+		var all []*Conversation
 		for i := range found {
 			all = append(all, &found[i].Conversation)
 		}
-		return s.goes(ctx, q, all...)
+		return b.goes(ctx, q, all...)
 	})
 	if err != nil {
 		return nil, err

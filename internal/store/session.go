@@ -13,7 +13,6 @@ type Session struct {
 	Client       string
 	Workflow     string
 	Conversation string
-	Created      time.Time
 }
 
 // Begin makes a session of a client with a workflow. It is in the conversation of that id; with "" it is in the one
@@ -23,7 +22,7 @@ func (s *Store) Begin(ctx context.Context, principal, client, workflow, conversa
 		return Session{}, err
 	}
 	now := s.now()
-	session := Session{ID: NewID(), Client: client, Workflow: workflow, Created: fromMillis(now)}
+	session := Session{ID: NewID(), Client: client, Workflow: workflow}
 	fresh := NewID()
 	err := s.db.write(ctx, func(ctx context.Context, q querier) error {
 		if _, err := q.ExecContext(ctx, `DELETE FROM sessions WHERE used < $1`, now-s.opts.SessionIdle.Milliseconds()); err != nil {
@@ -107,13 +106,12 @@ func (s *Store) Session(ctx context.Context, principal, id string) (Session, err
 
 func (s *Store) getSession(ctx context.Context, q querier, principal, id string) (Session, int64, error) {
 	session := Session{ID: id}
-	var created, used int64
-	err := q.QueryRowContext(ctx, `SELECT client, workflow, conversation, created, used FROM sessions WHERE principal = $1 AND id = $2`,
-		principal, id).Scan(&session.Client, &session.Workflow, &session.Conversation, &created, &used)
+	var used int64
+	err := q.QueryRowContext(ctx, `SELECT client, workflow, conversation, used FROM sessions WHERE principal = $1 AND id = $2`,
+		principal, id).Scan(&session.Client, &session.Workflow, &session.Conversation, &used)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && s.now()-used >= s.opts.SessionIdle.Milliseconds() {
 		return Session{}, 0, ErrNotFound
 	}
-	session.Created = fromMillis(created)
 	return session, used, err
 }
 

@@ -116,7 +116,7 @@ func (d *sqliteDB) open(ctx context.Context) error {
 	} else {
 		d.writer.start()
 	}
-	d.reads = sql.OpenDB(d.connector("query_only(1)"))
+	d.reads = d.pool("query_only(1)")
 	d.reads.SetMaxOpenConns(readers)
 	d.reads.SetMaxIdleConns(readers)
 	return nil
@@ -168,8 +168,8 @@ func (d *sqliteDB) prepare() error {
 	return nil
 }
 
-// connector makes connections with the settings of the store and these ones.
-func (d *sqliteDB) connector(pragmas ...string) *connector {
+// pool makes connections with the settings of the store and these ones.
+func (d *sqliteDB) pool(pragmas ...string) *sql.DB {
 	query := url.Values{"_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"}}
 	if d.opts.vfs != "" {
 		query.Set("vfs", d.opts.vfs)
@@ -189,7 +189,11 @@ func (d *sqliteDB) connector(pragmas ...string) *connector {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive of Windows
 	}
-	return &connector{dsn: (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	if err != nil {
+		panic("store: the driver of SQLite does not take its own settings: " + err.Error())
+	}
+	return db
 }
 
 // writing are the settings of the connection that writes.
@@ -297,7 +301,7 @@ func (d *sqliteDB) openReadOnly(ctx context.Context) error {
 	if err := d.checkHeader(); err != nil {
 		return &CorruptError{Path: d.path, Cause: err}
 	}
-	d.reads = sql.OpenDB(d.connector())
+	d.reads = d.pool()
 	d.reads.SetMaxOpenConns(readers)
 	has, err := userVersion(ctx, d.reads)
 	switch {
@@ -537,7 +541,7 @@ func (d *sqliteDB) close() error {
 		err = d.reads.Close()
 	}
 	if d.writer != nil {
-		err = errors.Join(err, d.writer.close())
+		d.writer.close()
 	}
 	if d.presence != nil {
 		err = errors.Join(err, d.presence.leave())

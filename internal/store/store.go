@@ -9,14 +9,13 @@ type Store struct {
 	*base
 	RunBook
 	CorrectionBook
-	holder string // names this Store among those that hold conversations
 	keeper keeper
 	quiet  silence
 }
 
 func newStore(db database, opts Options) *Store {
 	b := &base{db, opts}
-	s := &Store{base: b, RunBook: RunBook{b}, CorrectionBook: CorrectionBook{b}, holder: NewID()}
+	s := &Store{base: b, RunBook: RunBook{b}, CorrectionBook: CorrectionBook{b}}
 	s.keeper.start(s)
 	return s
 }

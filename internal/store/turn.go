@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -50,7 +51,7 @@ type turnRow struct {
 }
 
 // scanTurn reads a row of turnColumns, with more in front of it, and checks it.
-func scanTurn(row interface{ Scan(...any) error }, principal string, front ...any) (turnRow, error) {
+func scanTurn(row scanner, principal string, front ...any) (turnRow, error) {
 	var r turnRow
 	var key string
 	var ended, sum int64
@@ -130,33 +131,29 @@ func (s *Store) Turns(ctx context.Context, principal, conversation string, limit
 // lastTurns is Turns; damaged says which of them are.
 func lastTurns(ctx context.Context, q querier, principal, conversation string, limit int) (turns []Turn, damaged, _ error) {
 	// One statement sees one state: the count and the turns belong together.
-	rows, err := q.QueryContext(ctx, `SELECT c.turns, `+turnColumns+` FROM conversations c
-		JOIN turns t ON t.principal = c.principal AND t.conversation = c.id
-		WHERE c.principal = $1 AND c.id = $2 ORDER BY t.seq DESC LIMIT $3`, principal, conversation, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
 	var next int64
-	for rows.Next() {
+	err := each(ctx, q, func(row scanner) error {
 		var count int64
-		r, err := scanTurn(rows, principal, &count)
+		r, err := scanTurn(row, principal, &count)
 		switch {
 		case isPart(err):
 			damaged = errors.Join(damaged, err)
 		case err != nil:
-			return nil, nil, err
+			return err
 		}
 		if turns == nil {
 			next = count
 		}
 		if r.seq != next {
-			return nil, nil, missingTurn(conversation, next)
+			return missingTurn(conversation, next)
 		}
 		next--
 		turns = append(turns, r.turn)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT c.turns, `+turnColumns+` FROM conversations c
+		JOIN turns t ON t.principal = c.principal AND t.conversation = c.id
+		WHERE c.principal = $1 AND c.id = $2 ORDER BY t.seq DESC LIMIT $3`, principal, conversation, limit)
+	if err != nil {
 		return nil, nil, err
 	}
 	if turns == nil {
@@ -169,9 +166,7 @@ func lastTurns(ctx context.Context, q querier, principal, conversation string, l
 	if next > 0 && len(turns) < limit {
 		return nil, nil, missingTurn(conversation, next)
 	}
-	for i, j := 0, len(turns)-1; i < j; i, j = i+1, j-1 {
-		turns[i], turns[j] = turns[j], turns[i]
-	}
+	slices.Reverse(turns)
 	return turns, damaged, nil
 }
 

@@ -47,7 +47,7 @@ func newWriter(d *sqliteDB) *writer {
 }
 
 func (w *writer) connect(ctx context.Context) error {
-	w.db = sql.OpenDB(w.d.connector(w.d.writing()...))
+	w.db = w.d.pool(w.d.writing()...)
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		w.disconnect()
@@ -106,13 +106,12 @@ func (w *writer) start() {
 }
 
 // close ends the writer after the changes that wait.
-func (w *writer) close() error {
+func (w *writer) close() {
 	w.once.Do(func() { close(w.stop) })
 	if w.ended != nil {
 		<-w.ended
 	}
 	w.disconnect()
-	return nil
 }
 
 // do has a change made and waits for it. If ctx ends while it is being made, its outcome is not known.

@@ -277,8 +277,5 @@ func newline(data []byte) string {
 
 // splice puts text in place of data[from:to].
 func splice(data []byte, from, to int, text string) []byte {
-	out := make([]byte, 0, len(data)-(to-from)+len(text))
-	out = append(out, data[:from]...)
-	out = append(out, text...)
-	return append(out, data[to:]...)
+	return slices.Concat(data[:from], []byte(text), data[to:])
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // inJSON changes a text of JSON with comments.
@@ -71,15 +72,9 @@ func valueAt(data []byte, at Place) (start, end int, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	found := &v
-	for _, key := range at.Keys {
-		object, isObject := found.Value.(*hujson.Object)
-		if !isObject {
-			return 0, 0, false
-		}
-		if found = find(object, key); found == nil {
-			return 0, 0, false
-		}
+	found := v.Find(document.Pointer(at.Keys...))
+	if found == nil {
+		return 0, 0, false
 	}
 	return found.StartOffset, found.EndOffset, true
 }
@@ -176,15 +171,8 @@ func (e jsonEdit) remove(holder *hujson.Value, i int) []byte {
 		}
 	}
 	if begin := len(bytes.TrimRight(e.data[:from], " \t")); begin > 0 && e.data[begin-1] == '\n' {
-		rest := e.data[to:]
-		line := rest
-		if n := bytes.IndexByte(rest, '\n'); n >= 0 {
-			line = rest[:n]
-		}
-		switch tail := bytes.TrimSpace(line); {
-		case len(tail) == 0:
-			to += len(bytes.TrimRight(line, "\r"))
-		case bytes.HasPrefix(tail, []byte("//")):
+		line, _, _ := bytes.Cut(e.data[to:], []byte("\n"))
+		if tail := bytes.TrimSpace(line); len(tail) == 0 || bytes.HasPrefix(tail, []byte("//")) {
 			to += len(bytes.TrimRight(line, "\r"))
 		}
 		from = begin - 1
@@ -229,7 +217,4 @@ func (e jsonEdit) text(n *document.Node, indent string) string {
 }
 
 // quote returns a string as JSON, YAML and TOML read it.
-func quote(s string) string {
-	n := document.Node{Kind: document.Text, Value: s}
-	return string(n.AppendJSON(nil))
-}
+func quote(s string) string { return string(wire.AppendQuote(nil, s)) }

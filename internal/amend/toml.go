@@ -3,6 +3,7 @@ package amend
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -73,17 +74,17 @@ func withoutTable(data []byte, at Place) ([]byte, error) {
 				open = false
 			}
 			switch {
-			case at.List && e.Kind == unstable.ArrayTable && equal(key, list):
+			case at.List && e.Kind == unstable.ArrayTable && slices.Equal(key, list):
 				item = begin
 			case !at.List && part && !open:
 				open, header = true, begin
 			}
 		case unstable.KeyValue:
-			whole := append(append([]string{}, table...), key...)
+			whole := slices.Concat(table, key)
 			switch {
 			case open:
 			case at.List:
-				if equal(whole, append(append([]string{}, at.Keys[:len(at.Keys)-1]...), "name")) && string(e.Value().Data) == at.name() {
+				if slices.Equal(whole, slices.Concat(at.Keys[:len(at.Keys)-1], []string{"name"})) && string(e.Value().Data) == at.name() {
 					open, header = true, item
 				}
 			case below(whole, at.Keys):
@@ -130,19 +131,9 @@ func above(data []byte, offset int) int {
 	return offset
 }
 
-func equal(a, b []string) bool { return len(a) == len(b) && below(a, b) }
-
 // below reports whether a key is another one, or in its table.
 func below(key, of []string) bool {
-	if len(key) < len(of) {
-		return false
-	}
-	for i := range of {
-		if key[i] != of[i] {
-			return false
-		}
-	}
-	return true
+	return len(key) >= len(of) && slices.Equal(key[:len(of)], of)
 }
 
 func tomlKey(key string) string {

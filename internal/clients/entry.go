@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -106,18 +105,11 @@ type Pair struct{ Key, Value string }
 
 // MarshalJSON gives the object.
 func (p Pairs) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, pair := range p {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.Write(wire.MustEncode(pair.Key))
-		out.WriteByte(':')
-		out.Write(wire.MustEncode(pair.Value))
+	out := []byte{'{'}
+	for _, pair := range p {
+		out = wire.AppendMember(out, wire.MustEncode(pair.Key), wire.MustEncode(pair.Value))
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return append(out, '}'), nil
 }
 
 // Set puts a pair in place of the one of that key, or behind the others.

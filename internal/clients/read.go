@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -129,12 +130,7 @@ func (r *reader) all(servers *document.Node, project string) {
 
 // twice reports whether a key comes again, as which it counts.
 func twice(rest []document.Member, key string) bool {
-	for _, m := range rest {
-		if m.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rest, func(m document.Member) bool { return m.Key == key })
 }
 
 // one reads an entry.
@@ -174,11 +170,8 @@ func (r *reader) allowed(mcp *document.Node) {
 			continue
 		}
 		for i := range r.entries {
-			e, named := &r.entries[i], false
-			for _, name := range mcp.Strs(m.Key) {
-				named = named || name == e.Name
-			}
-			if named == (m.Key == "excluded") {
+			e := &r.entries[i]
+			if slices.Contains(mcp.Strs(m.Key), e.Name) == (m.Key == "excluded") {
 				e.Server.Disabled = true
 				e.Notes = append(e.Notes, Note{File: r.Path, Line: m.Line, Server: shown(e.Name),
 					Message: "mcp." + m.Key + " leaves it out; it is disabled"})

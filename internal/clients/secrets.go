@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func (p *patterns) secrets(e *Entry, n *document.Node) {
 			return
 		}
 		note := Note{File: e.File, Line: lineOf(n, value, e.Line), Server: shown(e.Name), Secret: true, where: where, value: value}
-		e.Notes = append(e.Notes, note.named(Variable(or(key, e.Name+"_SECRET"))))
+		e.Notes = append(e.Notes, note.named(Variable(cmp.Or(key, e.Name+"_SECRET"))))
 	}
 	for _, v := range s.Env {
 		tell("env "+shown(v.Key), v.Key, v.Value)

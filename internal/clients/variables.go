@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (c *conversion) variables(key string, n *document.Node) string {
 			}
 			return c.stands(key, n, found, "the text of a file")
 		case found == "$(" && vars == VarsShell:
-			c.note(n.Line, "the output of a command in $( ) is not filled in: %s stays as it is written", or(key, "the string"))
+			c.note(n.Line, "the output of a command in $( ) is not filled in: %s stays as it is written", cmp.Or(key, "the string"))
 		case found[0] == '$' && found != "$(" && vars == VarsShell && !c.own(key, found[1:]):
 			return "${" + found[1:] + "}"
 		case found[0] == '%' && vars == VarsShell && c.System.GOOS == "windows":
@@ -85,7 +86,7 @@ func (c *conversion) braces(key string, n *document.Node, found string) string {
 	case !c.patterns.known.MatchString(inner): // as a shell writes it, which the program may be
 		return "$" + found
 	}
-	return c.stands(or(what, inner), n, found, "what the client knows")
+	return c.stands(cmp.Or(what, inner), n, found, "what the client knows")
 }
 
 // own reports whether a variable in an argument, which has no key, is one that the entry gives its program. Clients leave
@@ -96,20 +97,13 @@ func (c *conversion) own(key, name string) bool {
 
 // stands writes a variable for what workbench has no form of, and says so.
 func (c *conversion) stands(name string, n *document.Node, found, what string) string {
-	name = Variable(or(name, c.entry.Name+" value"))
+	name = Variable(cmp.Or(name, c.entry.Name+" value"))
 	c.note(n.Line, "%s stands for %s: set the variable %s to it", shown(found), what, name)
 	return "${" + name + "}"
 }
 
 // Literal writes a text so that no variable of workbench is in it.
 func Literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
-
-func or(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
 
 // Variable makes the name of a variable of a text: api-key becomes API_KEY.
 func Variable(text string) string {

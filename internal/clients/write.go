@@ -1,7 +1,7 @@
 package clients
 
 import (
-	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,17 +36,8 @@ type Need struct {
 // written.
 func (c Client) OwnEntry(own Own) []byte {
 	f := c.Form
-	var out bytes.Buffer
-	put := func(key string, value []byte) {
-		separator := ","
-		if out.Len() == 0 {
-			separator = "{"
-		}
-		out.WriteString(separator)
-		out.Write(wire.MustEncode(key))
-		out.WriteByte(':')
-		out.Write(value)
-	}
+	out := []byte{'{'}
+	put := func(key string, value []byte) { out = wire.AppendMember(out, wire.MustEncode(key), value) }
 	if f.Named {
 		put("name", wire.MustEncode(OwnName))
 	}
@@ -59,14 +50,14 @@ func (c Client) OwnEntry(own Own) []byte {
 	}
 	switch {
 	case own.URL == "" && f.Array:
-		put(or(f.Command, "command"), wire.MustEncode(append([]string{own.Command}, own.Args...)))
+		put(cmp.Or(f.Command, "command"), wire.MustEncode(append([]string{own.Command}, own.Args...)))
 	case own.URL == "":
-		put(or(f.Command, "command"), wire.MustEncode(own.Command))
+		put(cmp.Or(f.Command, "command"), wire.MustEncode(own.Command))
 		put("args", wire.MustEncode(own.Args))
 	case f.NoHTTP:
 		return nil
 	default:
-		put(or(f.URL, "url"), wire.MustEncode(own.URL))
+		put(cmp.Or(f.URL, "url"), wire.MustEncode(own.URL))
 		if f.TokenVar != "" {
 			put(f.TokenVar, wire.MustEncode(TokenVariable))
 		} else {
@@ -76,7 +67,7 @@ func (c Client) OwnEntry(own Own) []byte {
 	if own.URL == "" {
 		env, names := c.handedOn(own)
 		if len(env) > 0 {
-			put(or(f.Env, "env"), wire.MustEncode(env))
+			put(cmp.Or(f.Env, "env"), wire.MustEncode(env))
 		}
 		if len(names) > 0 {
 			put("env_vars", wire.MustEncode(names))
@@ -85,8 +76,7 @@ func (c Client) OwnEntry(own Own) []byte {
 	for _, fixed := range f.Fixed {
 		put(fixed.Key, []byte(fixed.JSON))
 	}
-	out.WriteByte('}')
-	return out.Bytes()
+	return append(out, '}')
 }
 
 // handedOn says by which variables, and by the names of which, an entry gives workbench what the client would keep from

@@ -76,13 +76,8 @@ func Parse(data []byte) (*File, error) {
 }
 
 func lineOfFault(data []byte) string {
-	var any json.RawMessage
-	err := json.Unmarshal(data, &any)
-	var syntax *json.SyntaxError
-	if s, ok := err.(*json.SyntaxError); ok {
-		syntax = s
-	}
-	if syntax == nil {
+	syntax, ok := json.Unmarshal(data, new(json.RawMessage)).(*json.SyntaxError)
+	if !ok {
 		return "it"
 	}
 	return fmt.Sprintf("line %d", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")))

@@ -3,6 +3,7 @@ package lock
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -94,12 +95,7 @@ func (w *words) value(at []string, was, now []byte) {
 
 func (w *words) object(at []string, was, now []byte) {
 	before, after := byKey(was), byKey(now)
-	keys := make([]string, 0, len(before)+len(after))
-	for _, of := range []map[string][]byte{before, after} {
-		for key := range of {
-			keys = append(keys, key)
-		}
-	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
 		in := append(slices.Clip(at), key)

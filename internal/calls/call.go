@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -149,14 +150,7 @@ type Trace [16]byte
 func (t Trace) IsZero() bool { return t == Trace{} }
 
 // MarshalText gives 32 digits.
-func (t Trace) MarshalText() ([]byte, error) {
-	const digits = "0123456789abcdef"
-	text := make([]byte, 0, 32)
-	for _, b := range t {
-		text = append(text, digits[b>>4], digits[b&15])
-	}
-	return text, nil
-}
+func (t Trace) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, t[:]), nil }
 
 // UnmarshalText takes 32 digits; what is none is no trace.
 func (t *Trace) UnmarshalText(text []byte) error {
@@ -166,15 +160,11 @@ func (t *Trace) UnmarshalText(text []byte) error {
 
 // ParseTrace reads 32 hexadecimal digits.
 func ParseTrace(text []byte) (t Trace, ok bool) {
-	if len(text) != 32 {
+	if len(text) != hex.EncodedLen(len(t)) {
 		return t, false
 	}
-	for i := range t {
-		n, err := strconv.ParseUint(string(text[2*i:2*i+2]), 16, 8)
-		if err != nil {
-			return Trace{}, false
-		}
-		t[i] = byte(n)
+	if _, err := hex.Decode(t[:], text); err != nil {
+		return Trace{}, false
 	}
 	return t, true
 }

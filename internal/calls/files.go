@@ -44,21 +44,18 @@ const (
 func (f *Files) Write(ctx context.Context, l *Log, last uint64) uint64 {
 	w := &writer{Files: f}
 	defer w.close()
-	to := func(c *Call, missed uint64) error {
-		w.put(Said{c, missed})
-		return nil
-	}
 	_ = l.Follow(ctx, last, Filter{}, func(c *Call, missed uint64) error {
 		last += max(missed, 1)
-		return to(c, missed)
+		w.put(Said{c, missed})
+		return nil
 	})
 	calls, last, missed := l.ended.After(last)
 	if missed > 0 {
-		_ = to(nil, missed)
+		w.put(Said{Missed: missed})
 	}
 	for _, c := range calls {
 		c = l.named(c)
-		_ = to(&c, 0)
+		w.put(Said{Call: &c})
 	}
 	if w.missed > 0 {
 		_ = w.write(w.line(Said{Missed: w.missed})) // there is no later call that it could be written with

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,9 +62,11 @@ func encode(k Key, e *Entry) []byte {
 	b = appendOptional(append(b, `,"info":`...), e.Info)
 	b = appendOptional(append(b, `,"instructions":`...), e.Instructions)
 	b = append(b, `,"lists":{`...)
-	for _, name := range sortedKeys(e.Lists) {
+	for _, name := range slices.Sorted(maps.Keys(e.Lists)) {
 		b = append(wire.AppendQuote(wire.Comma(b), name), ":["...)
-		b = append(b, bytes.Join(asBytes(e.Lists[name]), []byte(","))...)
+		for _, item := range e.Lists[name] {
+			b = append(wire.Comma(b), item...)
+		}
 		b = append(b, ']')
 	}
 	b = append(b, "}}\n"...)
@@ -114,21 +117,4 @@ func decode(k Key, data []byte) (*Entry, error) {
 		Lists: doc.Lists,
 	}
 	return e, nil
-}
-
-func sortedKeys(lists map[string][]json.RawMessage) []string {
-	names := make([]string, 0, len(lists))
-	for name := range lists {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func asBytes(items []json.RawMessage) [][]byte {
-	out := make([][]byte, len(items))
-	for i, it := range items {
-		out[i] = it
-	}
-	return out
 }

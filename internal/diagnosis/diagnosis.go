@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -138,12 +139,7 @@ func (s Server) handedOn() (found []Finding) {
 // texts looks at values of variables and headers. No value is shown: it may be a secret.
 func (s Server) texts() (found []Finding) {
 	look := func(what string, values map[string]string) {
-		var names []string
-		for name := range values {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			value := values[name]
 			at := fmt.Sprintf("%s %s", what, foreign.NewName(name))
 			switch {

@@ -67,7 +67,8 @@ var ErrGone = errors.New("the workbench has ended")
 
 // Get asks the workbench where it stands.
 func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
-	err = p.get(ctx, getTime, "/status", func(body io.Reader) error { return read(json.NewDecoder(body), &w) })
+	err = p.get(ctx, getTime, "/status", &w)
+	foreign.CleanAll(&w)
 	return w, err
 }
 
@@ -75,23 +76,26 @@ func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
 // ends.
 func (p Peer) Watch(ctx context.Context, changed func(Workbench)) error {
 	return p.follow(ctx, "/status?watch", func(body io.Reader) error {
-		for d := json.NewDecoder(body); ; {
-			var w Workbench
-			if read(d, &w) != nil {
-				return ErrGone
-			}
+		return each(body, func(w Workbench) error {
+			foreign.CleanAll(&w) // for it is shown
 			changed(w)
-		}
+			return nil
+		})
 	})
 }
 
-// read takes one document. What another process says of itself is cleaned, for it is shown.
-func read(d *json.Decoder, w *Workbench) error {
-	if err := d.Decode(w); err != nil {
-		return foreign.NewError(err)
+// each hands on the documents that come one after the other, until said returns an error or no more come, which is
+// ErrGone.
+func each[T any](body io.Reader, said func(T) error) error {
+	for d := json.NewDecoder(body); ; {
+		var one T
+		if d.Decode(&one) != nil {
+			return ErrGone
+		}
+		if err := said(one); err != nil {
+			return err
+		}
 	}
-	foreign.CleanAll(w)
-	return nil
 }
 
 // ErrNone says that a workbench does not have what was asked for.
@@ -102,9 +106,18 @@ func (p Peer) Visit(ctx context.Context, resource string, body []byte, read func
 	return p.ask(ctx, "/guests"+resource, body, read)
 }
 
-// get reads one resource, whose end comes in time.
-func (p Peer) get(ctx context.Context, within time.Duration, resource string, read func(io.Reader) error) error {
-	return p.bounded(ctx, within, true, resource, nil, read)
+// get reads one resource, a document whose end comes in time. What another process says is cleaned where it is shown.
+func (p Peer) get(ctx context.Context, within time.Duration, resource string, to any) error {
+	return p.bounded(ctx, within, true, resource, nil, decode(to))
+}
+
+func decode(to any) func(io.Reader) error {
+	return func(body io.Reader) error {
+		if err := json.NewDecoder(body).Decode(to); err != nil {
+			return foreign.NewError(err)
+		}
+		return nil
+	}
 }
 
 // follow reads one resource, whose beginning comes in time and whose end when it comes.
@@ -135,12 +148,7 @@ func (p Peer) bounded(ctx context.Context, within time.Duration, all bool, resou
 
 // Approvals asks the workbench which calls wait for a person.
 func (p Peer) Approvals(ctx context.Context) (calls []approval.Call, err error) {
-	err = p.get(ctx, getTime, "/approvals", func(body io.Reader) error {
-		if err := json.NewDecoder(body).Decode(&calls); err != nil {
-			return foreign.NewError(err)
-		}
-		return nil
-	})
+	err = p.get(ctx, getTime, "/approvals", &calls)
 	return calls, err
 }
 
@@ -153,13 +161,13 @@ func (p Peer) Answer(ctx context.Context, id string, agree bool) error {
 // Calls asks the workbench for the calls that a filter wants.
 func (p Peer) Calls(ctx context.Context, f calls.Filter) ([]calls.Call, error) {
 	var list calls.List
-	err := p.get(ctx, recordTime, "/calls?"+f.Query().Encode(), func(body io.Reader) error { return decode(json.NewDecoder(body), &list) })
+	err := p.get(ctx, recordTime, "/calls?"+f.Query().Encode(), &list)
 	return list.Calls, err
 }
 
 // Call asks the workbench for one call. It returns [ErrNone] if that is not kept.
 func (p Peer) Call(ctx context.Context, id string) (c calls.Call, err error) {
-	err = p.get(ctx, recordTime, "/calls/"+url.PathEscape(id), func(body io.Reader) error { return decode(json.NewDecoder(body), &c) })
+	err = p.get(ctx, recordTime, "/calls/"+url.PathEscape(id), &c)
 	return c, err
 }
 
@@ -170,15 +178,7 @@ func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), sai
 		if ready != nil {
 			ready()
 		}
-		for d := json.NewDecoder(body); ; {
-			var s calls.Said
-			if decode(d, &s) != nil {
-				return ErrGone
-			}
-			if err := said(s); err != nil {
-				return err
-			}
-		}
+		return each(body, said)
 	})
 }
 
@@ -203,23 +203,15 @@ func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow b
 	if follow {
 		return p.follow(ctx, "/servers/lines?follow&"+q.Encode(), tell)
 	}
-	return p.get(ctx, recordTime, "/servers/lines?"+q.Encode(), tell)
+	return p.bounded(ctx, recordTime, true, "/servers/lines?"+q.Encode(), nil, tell)
 }
 
 // Restart has servers of a name started anew. It returns [ErrNone] if the workbench has no such server.
 func (p Peer) Restart(ctx context.Context, toolbox, server string) (done []Restart, err error) {
 	var all Restarts
 	q := url.Values{"toolbox": {toolbox}, "server": {server}}
-	err = p.bounded(ctx, recordTime, true, "/servers/restart?"+q.Encode(), []byte("{}"), func(body io.Reader) error { return decode(json.NewDecoder(body), &all) })
+	err = p.bounded(ctx, recordTime, true, "/servers/restart?"+q.Encode(), []byte("{}"), decode(&all))
 	return all.Restarts, err
-}
-
-// decode reads one document. What another process says is cleaned where it is shown.
-func decode(d *json.Decoder, to any) error {
-	if err := d.Decode(to); err != nil {
-		return foreign.NewError(err)
-	}
-	return nil
 }
 
 func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {

@@ -1,6 +1,7 @@
 package openfile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,6 +60,24 @@ func MakeFolder(path string, mode fs.FileMode) error {
 	}
 	return Advised(err)
 }
+
+// InFirst returns what do makes in the first of some folders that will do. The error says why none does.
+func InFirst[T any](dirs []string, do func(dir string) (T, error)) (made T, err error) {
+	errs := []error{}
+	for _, dir := range dirs {
+		if made, err = do(dir); err == nil {
+			return made, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return made, ErrNowhere
+	}
+	return made, errors.Join(errs...)
+}
+
+// ErrNowhere says that there is no folder to choose from.
+var ErrNowhere = errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
 
 // missing are the folders on the way to one, and that one, which are not there.
 func missing(path string) (dirs []string) {

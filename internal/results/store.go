@@ -47,25 +47,14 @@ func (s *Store) charge(n int64) bool {
 	return true
 }
 
-var errNowhere = errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
-
 // scratch makes a file that nobody else can open.
 func (s *Store) scratch() (*os.File, error) {
-	errs := []error{}
-	for _, dir := range s.dirs {
-		err := openfile.MakeFolder(dir, 0o700)
-		if err == nil {
-			var f *os.File
-			if f, err = openfile.Scratch(dir); err == nil {
-				return f, nil
-			}
+	return openfile.InFirst(s.dirs, func(dir string) (*os.File, error) {
+		if err := openfile.MakeFolder(dir, 0o700); err != nil {
+			return nil, err
 		}
-		errs = append(errs, err)
-	}
-	if len(errs) == 0 {
-		return nil, errNowhere
-	}
-	return nil, errors.Join(errs...)
+		return openfile.Scratch(dir)
+	})
 }
 
 // Shelf is what is kept for one session.
@@ -110,7 +99,7 @@ func (s *Shelf) put(text, raw []byte) (*kept, error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.store == nil:
-		return nil, errNowhere
+		return nil, openfile.ErrNowhere
 	case s.closed:
 		return nil, errClosed
 	case size > mostOfSession:

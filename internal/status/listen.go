@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -30,18 +29,7 @@ const (
 // Listen makes the socket of this process in the first of the folders that will do, which is made if there is none.
 // Sockets of processes that are gone are removed from it. Closing the listener removes the socket.
 func Listen(ctx context.Context, dirs []string) (net.Listener, error) {
-	var errs []error
-	for _, dir := range dirs {
-		ln, err := listen(ctx, dir)
-		if err == nil {
-			return ln, nil
-		}
-		errs = append(errs, err)
-	}
-	if errs == nil {
-		return nil, errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
-	}
-	return nil, errors.Join(errs...)
+	return openfile.InFirst(dirs, func(dir string) (net.Listener, error) { return listen(ctx, dir) })
 }
 
 func listen(ctx context.Context, dir string) (net.Listener, error) {

@@ -168,23 +168,15 @@ func (c *Client) ask(ctx context.Context, name string, req Request, tell func(pi
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, body)
+	accept := "application/json"
+	if req.Text != nil {
+		accept = "text/event-stream, application/json"
+	}
+	resp, err := c.post(ctx, name, c.endpoint, accept, body)
 	if err != nil {
 		return nil, err
 	}
-	c.sign(r)
-	r.Header.Set("Accept", "application/json")
-	if req.Text != nil {
-		r.Header.Set("Accept", "text/event-stream, application/json")
-	}
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return nil, c.unreached(ctx, name, err)
-	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, c.answered(name, resp)
-	}
 	t := &teller{tell: tell, calls: len(req.Tools) > 0}
 	done, err := c.completed(name, resp, t)
 	if err != nil {
@@ -201,17 +193,45 @@ func (c *Client) ask(ctx context.Context, name string, req Request, tell func(pi
 	return reply, err
 }
 
+// post sends the endpoint a request for a model, and gives the answer if that is none of an error.
+func (c *Client) post(ctx context.Context, name, address, accept string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", accept)
+	if c.opts.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.opts.Key)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.unreached(ctx, name, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, c.answered(name, resp)
+	}
+	return resp, nil
+}
+
+// readBody reads an answer of at most so many bytes.
+func readBody(name string, resp *http.Response, most int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, most)
+	}
+	return data, err
+}
+
 // completed reads a reply, as a stream or in one piece, as the endpoint has it.
 func (c *Client) completed(name string, resp *http.Response, t *teller) (*completion, error) {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/event-stream" {
 		return c.stream(name, resp.Body, t)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	data, err := readBody(name, resp, maxReply)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > maxReply {
-		return nil, fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, maxReply)
 	}
 	return c.whole(name, data)
 }

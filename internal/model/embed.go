@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -34,26 +31,17 @@ func (c *Client) Embed(ctx context.Context, texts []string) (vectors [][]float32
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.endpoint, "chat/completions")+"embeddings", bytes.NewReader(body))
+	resp, err := c.post(ctx, name, strings.TrimSuffix(c.endpoint, "chat/completions")+"embeddings", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Accept", "application/json")
-	c.sign(r)
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return nil, c.unreached(ctx, name, err)
-	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, c.answered(name, resp)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxVectors+1))
+	data, err := readBody(name, resp, maxVectors)
 	switch {
+	case errors.Is(err, ErrTooLong):
+		return nil, err
 	case err != nil:
 		return nil, c.unreached(ctx, name, err)
-	case len(data) > maxVectors:
-		return nil, fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, maxVectors)
 	}
 	vectors, err = readVectors(data, len(texts))
 	if err != nil {
@@ -86,12 +74,4 @@ func readVectors(data []byte, count int) ([][]float32, error) {
 		}
 	}
 	return vectors, nil
-}
-
-// sign puts the key and the type of what is sent into a request.
-func (c *Client) sign(r *http.Request) {
-	r.Header.Set("Content-Type", "application/json")
-	if c.opts.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+c.opts.Key)
-	}
 }

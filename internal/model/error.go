@@ -96,8 +96,7 @@ func (c *Client) unreached(ctx context.Context, name string, err error) error {
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return &Error{Model: name, Timeout: true, Text: fmt.Sprintf("no reply within %v", c.opts.ReplyTimeout)}
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return &Error{Model: name, Text: "the endpoint was not reached: " + c.clean(err.Error())}

@@ -217,31 +217,12 @@ func (c *Client) garbled(name, format string, args ...any) error {
 
 // whole reads a chat completion that has come in one piece.
 func (c *Client) whole(name string, data []byte) (*completion, error) {
-	var got struct {
-		Choices []struct {
-			Message struct {
-				Content json.RawMessage `json:"content"`
-				Refusal string          `json:"refusal"`
-				Calls   []struct {
-					ID       string `json:"id"`
-					Function struct {
-						Name      string          `json:"name"`
-						Arguments json.RawMessage `json:"arguments"`
-					} `json:"function"`
-				} `json:"tool_calls"`
-			} `json:"message"`
-			Finish string `json:"finish_reason"`
-		} `json:"choices"`
-		Usage struct {
-			Total int `json:"total_tokens"`
-		} `json:"usage"`
-		Error json.RawMessage `json:"error"`
-	}
+	var got chunk
 	if err := json.Unmarshal(data, &got); err != nil {
 		return nil, c.garbled(name, "%v", foreign.NewError(err))
 	}
 	if len(got.Choices) == 0 {
-		if len(got.Error) > 0 && string(got.Error) != "null" {
+		if got.failed() {
 			return nil, c.garbled(name, "it is the error %s", wordsOf(data))
 		}
 		return nil, c.garbled(name, "it has no choices")

@@ -21,16 +21,13 @@ const (
 	callSize = 64
 )
 
-// A chunk is one event of a streamed chat completion.
+// A chunk is a chat completion, or one event of a streamed one.
 type chunk struct {
 	Choices []struct {
-		Index int `json:"index"`
-		Delta struct {
-			Content json.RawMessage `json:"content"`
-			Refusal string          `json:"refusal"`
-			Calls   []calledPiece   `json:"tool_calls"`
-		} `json:"delta"`
-		Finish string `json:"finish_reason"`
+		Index   int    `json:"index"`
+		Message said   `json:"message"` // of one in one piece
+		Delta   said   `json:"delta"`
+		Finish  string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage struct {
 		Total int `json:"total_tokens"`
@@ -38,7 +35,17 @@ type chunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// A calledPiece is a piece of a call.
+// said is what a model says, or a piece of that.
+type said struct {
+	Content json.RawMessage `json:"content"`
+	Refusal string          `json:"refusal"`
+	Calls   []calledPiece   `json:"tool_calls"`
+}
+
+// failed reports whether the endpoint has sent an error in place of what a model says.
+func (c *chunk) failed() bool { return len(c.Error) > 0 && string(c.Error) != "null" }
+
+// A calledPiece is a call, or a piece of one.
 type calledPiece struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
@@ -85,7 +92,7 @@ func (c *Client) take(name string, data []byte, s *streamed) error {
 	if err := json.Unmarshal(data, &got); err != nil {
 		return c.garbled(name, "%v, in its stream", foreign.NewError(err))
 	}
-	if len(got.Error) > 0 && string(got.Error) != "null" {
+	if got.failed() {
 		return c.garbled(name, "it is the error %s", wordsOf(data))
 	}
 	s.tokens = max(s.tokens, got.Usage.Total)

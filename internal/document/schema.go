@@ -40,8 +40,7 @@ func NewSchema(text []byte) *Schema {
 
 // Check adds the faults of the document.
 func (c *Schema) Check(doc *Node, fs *Faults) {
-	var bad *jsonschema.ValidationError
-	if err := c.schema.Validate(doc.Decoded()); errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*jsonschema.ValidationError](c.schema.Validate(doc.Decoded())); ok {
 		c.report(bad, doc, fs)
 	}
 }

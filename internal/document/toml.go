@@ -20,8 +20,7 @@ func readTOML(at *cursor, fs *Faults) *Node {
 	var whole map[string]any
 	if err := toml.Unmarshal(at.data, &whole); err != nil { // also what the parser below does not see, such as a key twice
 		n := at.to(0)
-		var bad *toml.DecodeError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 			n.Line, n.Column = bad.Position()
 		}
 		fs.Add(n, "", "not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))

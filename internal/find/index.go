@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -201,12 +202,7 @@ func (b *building) finish() {
 // posted is what is written of a doc, and sizeOf how many bytes that has.
 func posted(step int32, set uint8) uint64 { return uint64(step)<<fields | uint64(set) }
 
-func sizeOf(v uint64) (n int) {
-	for n = 1; v >= 0x80; n++ {
-		v >>= 7
-	}
-	return n
-}
+func sizeOf(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 // each gives each word of each doc, with the fields that have it and what it counts for.
 func (b *building) each(mean [fields]float64, give func(doc int32, word uint32, set, weight uint8)) {

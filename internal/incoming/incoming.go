@@ -51,8 +51,7 @@ func (r *Request) Read() error {
 
 // name says in an error which message it is of.
 func (r *Request) name(err error) {
-	var bad *wire.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*wire.Error](err); ok {
 		bad.ID = bytes.Clone(r.Bytes(r.ID))
 	}
 }

@@ -85,11 +85,7 @@ func (s *Session) Receive(msg []byte) {
 
 // refuse answers a message that is none.
 func (s *Session) refuse(err error) {
-	bad, ok := err.(*wire.Error)
-	if !ok {
-		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
-	}
-	s.send(bad.Append(nil))
+	s.send(wire.AsError(err).Append(nil))
 }
 
 func (s *Session) request(m *wire.Message) {

@@ -56,8 +56,7 @@ func (g *grants) refresh(ctx context.Context, r *record) error {
 		return &LoginError{"the login was made with another client"}
 	}
 	err := g.exchange(ctx, r, reg, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {r.Refresh}})
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if errors.As(err, new(*refusal)) {
 		r.Refresh = ""
 		return &LoginError{"the login cannot be renewed: " + err.Error()}
 	}

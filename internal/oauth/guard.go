@@ -51,15 +51,8 @@ func newGuard(opts Options, named ...string) *http.Client {
 		MaxIdleConnsPerHost:    maxKeptConns,
 		IdleConnTimeout:        requestTime,
 	}
-	g.far = &http.Transport{
-		Proxy:                  opts.Proxy,
-		OnProxyConnectResponse: opts.ProxyAnswered,
-		TLSClientConfig:        opts.TLS,
-		ForceAttemptHTTP2:      true,
-		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost:    maxKeptConns,
-		IdleConnTimeout:        requestTime,
-	}
+	g.far = g.direct.Clone()
+	g.far.DialContext, g.far.Proxy, g.far.OnProxyConnectResponse = nil, opts.Proxy, opts.ProxyAnswered
 	return &http.Client{Transport: g, Timeout: requestTime, CheckRedirect: hop}
 }
 

@@ -81,8 +81,7 @@ func written(path string, write func(*os.File) error, bring func(from, to string
 		}
 		_ = os.Remove(f.Name()) // unless it was renamed; the first error is the one to tell
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) && strings.HasPrefix(filepath.Base(at.Path), Prefix) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && strings.HasPrefix(filepath.Base(at.Path), Prefix) {
 		at.Path = path // that beside it is gone, and nobody knows its name
 	}
 	return Advised(err)

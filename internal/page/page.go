@@ -173,7 +173,7 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 		p.out(w)
 		return
 	}
-	if p.opts.Stays != nil && errors.Is(p.opts.Stays(r.Context(), s.viewer), ErrOut) {
+	if !p.stays(r.Context(), s) {
 		p.sessions.drop(cookie)
 		p.opts.Told(r, s.viewer, http.StatusUnauthorized, ErrOut.Error())
 		p.out(w)

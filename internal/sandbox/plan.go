@@ -101,8 +101,7 @@ func destination(to string) (port uint16, beyond string, err error) {
 
 // reason takes the path out of an error that the words around it name.
 func reason(err error) error {
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
 	}
 	return err

@@ -55,8 +55,7 @@ func (s *Store) Expire(ctx context.Context, certain bool) (Expiry, error) {
 		if err == nil {
 			done.Deleted += int(n)
 		}
-		var busy *BusyError
-		if err != nil && !errors.As(err, &busy) {
+		if err != nil && !errors.As(err, new(*BusyError)) {
 			return done, err
 		}
 	}

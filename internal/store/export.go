@@ -92,9 +92,8 @@ func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts,
 			return counts, err
 		}
 		turns, err := s.exportOne(ctx, out, key)
-		var corrupt *CorruptError
 		switch {
-		case errors.As(err, &corrupt):
+		case errors.As(err, new(*CorruptError)):
 			damaged = append(damaged, err)
 			if turns > 0 { // of which others are damaged
 				counts.Conversations++

@@ -250,7 +250,8 @@ func (f *Flight) Finish(ctx context.Context, t Turn) (Turn, error) {
 	if err != nil && !errors.Is(err, ErrLost) {
 		return Turn{}, err
 	}
-	f.end()
+	s.keeper.remove(f)
+	f.lock.unlock()
 	return t, err
 }
 
@@ -279,11 +280,6 @@ func (f *Flight) Release(ctx context.Context) error {
 		return nil
 	}
 	return f.s.db.write(ctx, f.drop)
-}
-
-func (f *Flight) end() {
-	f.s.keeper.remove(f)
-	f.lock.unlock()
 }
 
 func ignore(err, target error) error {

@@ -28,16 +28,15 @@ func (e *UnreachableError) Unwrap() error { return e.Cause }
 // unreachable reports whether an error is that of a connection and not of what was asked.
 func unreachable(err error) bool {
 	var refused *pgconn.PgError
-	var connecting *pgconn.ConnectError
-	var network net.Error
+	connecting := errors.As(err, new(*pgconn.ConnectError))
 	switch {
 	case errors.As(err, &refused):
 		// operator_intervention but for query_canceled, connection_exception, too_many_connections
 		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || refused.Code == "53300"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return errors.As(err, &connecting)
+		return connecting
 	}
-	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+	return connecting || errors.As(err, new(net.Error)) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }
 

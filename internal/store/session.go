@@ -97,8 +97,7 @@ func (s *Store) Session(ctx context.Context, principal, id string) (Session, err
 		_, err := q.ExecContext(ctx, `UPDATE sessions SET used = $1 WHERE principal = $2 AND id = $3 AND used < $1`, now, principal, id)
 		return err
 	})
-	var readOnly *ReadOnlyError
-	if err != nil && !errors.As(err, &readOnly) {
+	if err != nil && !errors.As(err, new(*ReadOnlyError)) {
 		return Session{}, err
 	}
 	return session, nil

@@ -176,8 +176,7 @@ func (d *sqliteDB) pool(pragmas ...string) *sql.DB {
 	}
 	if d.readOnly != nil {
 		query.Set("mode", "ro")
-		var unwritable *ReadOnlyError
-		if _, err := os.Stat(d.path + "-wal"); err != nil && errors.As(d.readOnly, &unwritable) {
+		if _, err := os.Stat(d.path + "-wal"); err != nil && errors.As(d.readOnly, new(*ReadOnlyError)) {
 			query.Set("immutable", "1") // There is no log to read, and none can be made.
 		}
 	}
@@ -504,8 +503,7 @@ func (d *sqliteDB) explain(err error) error {
 		return err
 	}
 	d.presence.suspect()
-	var known *CorruptError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*CorruptError](err); ok {
 		if known.Part {
 			return err
 		}
@@ -517,8 +515,7 @@ func (d *sqliteDB) explain(err error) error {
 // nonsense reports whether an error is one that our statements cannot cause while the schema and the types of values
 // are what they are in a whole file.
 func (d *sqliteDB) nonsense(err error) bool {
-	var newer *SchemaError
-	if err == nil || errors.As(d.readOnly, &newer) {
+	if err == nil || errors.As(d.readOnly, new(*SchemaError)) {
 		return false
 	}
 	// database/sql has no other name for a value that does not fit.
@@ -552,8 +549,7 @@ func (d *sqliteDB) close() error {
 
 // code is the primary result code of SQLite in an error, or 0.
 func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0
@@ -571,10 +567,9 @@ func ofStore(err error) bool {
 
 // isCorrupt reports whether an error says that a file is damaged.
 func isCorrupt(err error) bool {
-	var known *CorruptError
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return true
 	}
-	return errors.Is(err, errNotSQLite) || errors.As(err, &known)
+	return errors.Is(err, errNotSQLite) || errors.As(err, new(*CorruptError))
 }

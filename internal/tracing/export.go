@@ -87,8 +87,7 @@ func (e *exporter) send(ctx context.Context, body []byte) (again bool, err error
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := e.client.Do(req)
 	if err != nil {
-		var in *url.Error
-		if errors.As(err, &in) {
+		if in, ok := errors.AsType[*url.Error](err); ok {
 			err = in.Err // without the address, which may have a key in it
 		}
 		return false, fmt.Errorf("collector %s: %w", req.URL.Host, err)

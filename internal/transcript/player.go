@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
@@ -210,12 +210,7 @@ func (s *playing) find(m *wire.Message) (found *exchange, ofMethod int) {
 
 // asks reports whether the server asks the client something meanwhile.
 func (x *exchange) asks() bool {
-	for _, m := range x.said {
-		if m.Kind == wire.Request {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.said, func(m message) bool { return m.Kind == wire.Request })
 }
 
 // play says what was said.
@@ -223,7 +218,7 @@ func (s *playing) play(m *wire.Message, x *exchange) {
 	id := m.Bytes(m.ID)
 	own := m.Get(m.Params, "_meta", "progressToken")
 	for _, said := range x.said {
-		if s.p.Times && !s.pause(said.after) {
+		if s.p.Times && pause.For(s.ctx, said.after) != nil {
 			return
 		}
 		switch {
@@ -261,8 +256,4 @@ func (s *playing) ask(question message) bool {
 	case <-s.ctx.Done():
 		return false
 	}
-}
-
-func (s *playing) pause(d time.Duration) bool {
-	return d <= 0 || pause.For(s.ctx, d) == nil
 }

@@ -4,6 +4,7 @@ package child
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -112,35 +113,31 @@ func parseRights(b []byte) []*os.File {
 	return files
 }
 
+// frameContent is a frame as it travels, in JSON. Texts are bytes there, since they need not be UTF-8.
+type frameContent struct {
+	Kind    frameKind
+	ID      uint64
+	Numbers []int64
+	Texts   [][]byte
+}
+
 func (f frame) encode() []byte {
-	b := []byte{byte(f.kind)}
-	b = binary.AppendUvarint(b, f.id)
-	b = binary.AppendUvarint(b, uint64(len(f.numbers)))
-	for _, n := range f.numbers {
-		b = binary.AppendVarint(b, n)
+	content := frameContent{Kind: f.kind, ID: f.id, Numbers: f.numbers}
+	for _, text := range f.texts {
+		content.Texts = append(content.Texts, []byte(text))
 	}
-	b = binary.AppendUvarint(b, uint64(len(f.texts)))
-	for _, s := range f.texts {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
-	}
+	b, _ := json.Marshal(content) // numbers and bytes can always be encoded
 	return b
 }
 
 func decodeFrame(b []byte) (frame, error) {
-	r := frameReader{rest: b}
-	f := frame{kind: frameKind(r.byte()), id: r.uvarint()}
-	for range r.count() {
-		f.numbers = append(f.numbers, r.varint())
-	}
-	for range r.count() {
-		f.texts = append(f.texts, r.string())
-	}
-	if len(r.rest) > 0 {
-		r.bad = true
-	}
-	if r.bad {
+	var content frameContent
+	if json.Unmarshal(b, &content) != nil {
 		return frame{}, errFrame
+	}
+	f := frame{kind: content.Kind, id: content.ID, numbers: content.Numbers}
+	for _, text := range content.Texts {
+		f.texts = append(f.texts, string(text))
 	}
 	return f, nil
 }
@@ -151,63 +148,4 @@ func (f frame) number(i int) int64 {
 		return f.numbers[i]
 	}
 	return 0
-}
-
-// frameReader reads from rest until it is bad, from when on all it reads is zero.
-type frameReader struct {
-	rest []byte
-	bad  bool
-}
-
-func (r *frameReader) take(n int) []byte {
-	if r.bad || n < 0 || n > len(r.rest) {
-		r.bad, r.rest = true, nil
-		return nil
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *frameReader) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *frameReader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		n = -1
-	}
-	if r.take(n) == nil {
-		return 0
-	}
-	return v
-}
-
-func (r *frameReader) varint() int64 {
-	v, n := binary.Varint(r.rest)
-	if n <= 0 {
-		n = -1
-	}
-	if r.take(n) == nil {
-		return 0
-	}
-	return v
-}
-
-// count reads how many items follow, each of a byte at least.
-func (r *frameReader) count() int {
-	n := r.uvarint()
-	if n > uint64(len(r.rest)) {
-		r.bad = true
-		return 0
-	}
-	return int(n)
-}
-
-func (r *frameReader) string() string {
-	return string(r.take(r.count()))
 }

@@ -55,8 +55,8 @@ const (
 //
 // and may hold a * for a name that is not known, in paths that are only read.
 type Places struct {
-	Any                    []string
-	Windows, Darwin, Linux []string // in place of Any, where they differ
+	Any     []string
+	Windows []string // in place of Any, where they differ
 }
 
 // Form is how an entry is written. The zero value of a field is what most clients do.

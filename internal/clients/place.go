@@ -14,10 +14,8 @@ type System struct {
 // UserPaths returns where a user's files of a client are, best first. There are none for a user without a home.
 func (s System) UserPaths(c Client) []string {
 	list := c.User.Any
-	for goos, own := range map[string][]string{"windows": c.User.Windows, "darwin": c.User.Darwin, "linux": c.User.Linux} {
-		if s.GOOS == goos && own != nil {
-			list = own
-		}
+	if s.GOOS == "windows" && c.User.Windows != nil {
+		list = c.User.Windows
 	}
 	var paths []string
 	for _, place := range list {

@@ -128,10 +128,7 @@ func (f *File) change(ctx context.Context, do func(all map[string]string) error)
 	if err := do(all); err != nil {
 		return err
 	}
-	key, err := f.key()
-	if errors.Is(err, ErrNoKey) {
-		key, err = f.newKey()
-	}
+	key, err := f.anyKey()
 	if err != nil {
 		return err
 	}
@@ -154,8 +151,13 @@ func (f *File) turn(ctx context.Context) (done func(), err error) {
 	return f.turns.Take(ctx, f.paths.Secrets)
 }
 
-func (f *File) newKey() (*age.X25519Identity, error) {
-	key, err := age.GenerateX25519Identity()
+// anyKey returns the key of the file, a new one if there is none.
+func (f *File) anyKey() (*age.X25519Identity, error) {
+	key, err := f.key()
+	if !errors.Is(err, ErrNoKey) {
+		return key, err
+	}
+	key, err = age.GenerateX25519Identity()
 	if err != nil {
 		return nil, err
 	}
@@ -226,10 +228,7 @@ func (f *File) Protect(ctx context.Context, passphrase string) error {
 		return err
 	}
 	defer done()
-	key, err := f.key()
-	if errors.Is(err, ErrNoKey) {
-		key, err = f.newKey()
-	}
+	key, err := f.anyKey()
 	if err != nil {
 		return err
 	}

@@ -154,11 +154,9 @@ func (r *Register) Ask(ctx context.Context, c Call) error {
 		return ErrMany
 	}
 	defer r.Remove(w.ID)
-	late := time.NewTimer(Patience)
-	defer late.Stop()
 	select {
 	case <-w.Done:
-	case <-late.C:
+	case <-time.After(Patience):
 		if r.Remove(w.ID) {
 			return &Refused{Call: w.Call, Late: true}
 		}

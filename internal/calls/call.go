@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
@@ -170,9 +171,4 @@ func ParseTrace(text []byte) (t Trace, ok bool) {
 }
 
 // Cut gives at most MaxName bytes of a name, and never holds on to the rest.
-func Cut(name string) string {
-	if len(name) <= MaxName {
-		return name
-	}
-	return string([]byte(name[:MaxName])) + "…"
-}
+func Cut(name string) string { return cut.At(name, MaxName) }

@@ -176,11 +176,9 @@ func (t *tree) run() {
 
 // wait waits for c, for d at most and not beyond cut.
 func (t *tree) wait(c <-chan struct{}, d time.Duration, cut gate) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-c:
-	case <-timer.C:
+	case <-time.After(d):
 	case <-cut.c:
 	}
 }

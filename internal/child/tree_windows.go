@@ -137,11 +137,9 @@ func (t *tree) run() {
 	case <-t.exited:
 	case grace := <-t.asked:
 		close(t.noted) // the job knows
-		timer := time.NewTimer(grace.EOF + grace.Term)
-		defer timer.Stop()
 		select {
 		case <-t.exited:
-		case <-timer.C:
+		case <-time.After(grace.EOF + grace.Term):
 		case <-t.rush:
 		}
 	}

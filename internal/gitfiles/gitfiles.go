@@ -154,8 +154,7 @@ func (g git) run(ctx context.Context, args ...string) ([]byte, error) {
 func (g git) bounded(ctx context.Context, end context.CancelFunc) (stop func() error) {
 	over, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
+		tick := time.Tick(200 * time.Millisecond)
 		for {
 			select {
 			case <-over:
@@ -164,7 +163,7 @@ func (g git) bounded(ctx context.Context, end context.CancelFunc) (stop func() e
 			case <-ctx.Done():
 				done <- nil
 				return
-			case <-tick.C:
+			case <-tick:
 				if err := g.tooLarge(); err != nil {
 					end()
 					done <- err

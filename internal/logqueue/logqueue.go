@@ -122,12 +122,10 @@ func (w *Writer) Close(wait time.Duration) bool {
 	w.closed = true
 	w.ring()
 	w.mu.Unlock()
-	late := time.NewTimer(wait)
-	defer late.Stop()
 	select {
 	case <-w.done:
 		return true
-	case <-late.C:
+	case <-time.After(wait):
 		return false
 	}
 }

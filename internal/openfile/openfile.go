@@ -101,12 +101,10 @@ func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if HandedOver(path) {
 		limit = pipedPatience
 	}
-	late := time.NewTimer(limit)
-	defer late.Stop()
 	select {
 	case r := <-read:
 		return r.data, r.info, r.err
-	case <-late.C:
+	case <-time.After(limit):
 		return nil, nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("not done within %s: %w", limit, os.ErrDeadlineExceeded)}
 	}
 }

@@ -326,8 +326,7 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request, s *session, action Ac
 		}
 		return true
 	}
-	alive := time.NewTicker(aliveTime)
-	defer alive.Stop()
+	alive := time.Tick(aliveTime)
 	for going := true; going; {
 		select {
 		case line := <-notes:
@@ -335,7 +334,7 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request, s *session, action Ac
 		case line := <-done:
 			write(line)
 			return
-		case <-alive.C:
+		case <-alive:
 			going = write(nil) && p.stays(ctx, s)
 		case <-ctx.Done():
 			going = false

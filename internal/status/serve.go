@@ -84,13 +84,12 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers A
 
 // isRemoved waits until a socket is not there any more, closes it and returns true, or until it is served no longer.
 func isRemoved(ln net.Listener, served <-chan struct{}) bool {
-	tick := time.NewTicker(minePeriod)
-	defer tick.Stop()
+	tick := time.Tick(minePeriod)
 	for {
 		select {
 		case <-served:
 			return false
-		case <-tick.C:
+		case <-tick:
 			if _, err := os.Lstat(ln.Addr().String()); errors.Is(err, fs.ErrNotExist) {
 				_ = ln.Close()
 				return true
@@ -104,8 +103,7 @@ func isRemoved(ln net.Listener, served <-chan struct{}) bool {
 func watch(w http.ResponseWriter, r *http.Request, now func() Workbench) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control := http.NewResponseController(w)
-	tick := time.NewTicker(lookPeriod)
-	defer tick.Stop()
+	tick := time.Tick(lookPeriod)
 	var last []byte
 	for {
 		doc := now()
@@ -123,7 +121,7 @@ func watch(w http.ResponseWriter, r *http.Request, now func() Workbench) {
 			}
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-r.Context().Done():
 			return
 		}

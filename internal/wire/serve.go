@@ -122,9 +122,7 @@ func (p *pump) serve(ctx context.Context, in io.Reader) error {
 	go func() { ended <- p.run(reading) }()
 	var looking <-chan time.Time
 	if p.gone != nil {
-		ticker := time.NewTicker(look)
-		defer ticker.Stop()
-		looking = ticker.C
+		looking = time.Tick(look)
 	}
 	var err error
 	for err == nil {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
@@ -90,59 +92,25 @@ func alike(r rune) rune {
 	return r
 }
 
+// latins are the Latin letters and signs that characters of other scripts, in lower case, look like.
+var latins = sync.OnceValue(func() map[rune]rune {
+	all := make(map[rune]rune)
+	for _, alike := range []string{
+		"aаα", "cсϲ", "dԁ", "eеёє", "gɡց", "hһ", "iіιı", "lӏ", "jј", "kкκ", "nп", "oоοօ", "pрρ", "qԛ",
+		"rг", "sѕ", "tтτ", "uυս", "vνѵ", "wԝω", "xхχ", "yуγ", "-‐‑–—－", "'’‘", "_＿",
+	} { // the first is the Latin one
+		latin, size := utf8.DecodeRuneInString(alike)
+		for _, r := range alike[size:] {
+			all[r] = latin
+		}
+	}
+	return all
+})
+
 // latin gives the Latin letter or sign that a character of another script, in lower case, looks like.
 func latin(r rune) rune {
-	switch r {
-	case 'а', 'α':
-		return 'a'
-	case 'с', 'ϲ':
-		return 'c'
-	case 'ԁ':
-		return 'd'
-	case 'е', 'ё', 'є':
-		return 'e'
-	case 'ɡ', 'ց':
-		return 'g'
-	case 'һ':
-		return 'h'
-	case 'і', 'ι', 'ı':
-		return 'i'
-	case 'ӏ':
-		return 'l'
-	case 'ј':
-		return 'j'
-	case 'к', 'κ':
-		return 'k'
-	case 'п':
-		return 'n'
-	case 'о', 'ο', 'օ':
-		return 'o'
-	case 'р', 'ρ':
-		return 'p'
-	case 'ԛ':
-		return 'q'
-	case 'г':
-		return 'r'
-	case 'ѕ':
-		return 's'
-	case 'т', 'τ':
-		return 't'
-	case 'υ', 'ս':
-		return 'u'
-	case 'ν', 'ѵ':
-		return 'v'
-	case 'ԝ', 'ω':
-		return 'w'
-	case 'х', 'χ':
-		return 'x'
-	case 'у', 'γ':
-		return 'y'
-	case '‐', '‑', '–', '—', '－':
-		return '-'
-	case '’', '‘':
-		return '\''
-	case '＿':
-		return '_'
+	if like, ok := latins()[r]; ok {
+		return like
 	}
 	switch {
 	case r >= 'ａ' && r <= 'ｚ':

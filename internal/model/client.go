@@ -41,17 +41,8 @@ type Models struct {
 
 // of returns the model that plays a role.
 func (m Models) of(r Role) string {
-	switch r {
-	case Planner:
-		return cmp.Or(m.Planner, m.Default)
-	case Agent:
-		return cmp.Or(m.Agent, m.Default)
-	case Assistant:
-		return cmp.Or(m.Assistant, m.Default)
-	case Summary:
-		return cmp.Or(m.Summary, m.Default)
-	}
-	return m.Default
+	own := map[Role]string{Planner: m.Planner, Agent: m.Agent, Assistant: m.Assistant, Summary: m.Summary}
+	return cmp.Or(own[r], m.Default)
 }
 
 // Options are what is optional about a [Client].

@@ -90,19 +90,11 @@ func (c *Client) refuse(name string, e *Error) bool {
 	defer c.mu.Unlock()
 	p := c.refused[name]
 	before := p
-	switch e.Param {
-	case "tools":
-		p.tools = true
-	case "max_tokens":
-		p.maxTokens = true
-	case "temperature":
-		p.temperature = true
-	case "tool_choice":
-		p.mustCall = true
-	case "stream_options":
-		p.usage = true
-	case "stream":
-		p.stream = true
+	if named := map[string]*bool{
+		"tools": &p.tools, "max_tokens": &p.maxTokens, "temperature": &p.temperature, "tool_choice": &p.mustCall,
+		"stream_options": &p.usage, "stream": &p.stream,
+	}[e.Param]; named != nil {
+		*named = true
 	}
 	switch { // Some say that they take no tools in a stream, which is tried whole first.
 	case !p.usage && e.refuses("stream_options", ""):

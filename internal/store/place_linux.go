@@ -13,21 +13,10 @@ func networkFS(dir string) (string, error) {
 
 // networkName names a file system by the number in statfs(2).
 func networkName(kind uint32) string {
-	switch kind {
-	case unix.NFS_SUPER_MAGIC:
-		return "NFS"
-	case unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC:
-		return "SMB"
-	case unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC:
-		return "AFS"
-	case unix.V9FS_MAGIC:
-		return "9P"
-	case unix.CEPH_SUPER_MAGIC:
-		return "Ceph"
-	case unix.CODA_SUPER_MAGIC:
-		return "Coda"
-	case unix.NCP_SUPER_MAGIC:
-		return "NCP"
-	}
-	return ""
+	return map[uint32]string{
+		unix.NFS_SUPER_MAGIC: "NFS",
+		unix.SMB_SUPER_MAGIC: "SMB", unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB",
+		unix.AFS_SUPER_MAGIC: "AFS", unix.AFS_FS_MAGIC: "AFS",
+		unix.V9FS_MAGIC: "9P", unix.CEPH_SUPER_MAGIC: "Ceph", unix.CODA_SUPER_MAGIC: "Coda", unix.NCP_SUPER_MAGIC: "NCP",
+	}[kind]
 }

@@ -20,33 +20,21 @@ const (
 )
 
 func (f fault) String() string {
-	switch f {
-	case faultEnd:
-		return "message ends too soon"
-	case faultTrailing:
-		return "something comes after the message"
-	case faultValue:
-		return "expected a value"
-	case faultKey:
-		return "expected a member name"
-	case faultColon:
-		return "expected a colon"
-	case faultComma:
-		return "expected a comma or the end"
-	case faultNumber:
-		return "malformed number"
-	case faultLiteral:
-		return "malformed literal"
-	case faultEscape:
-		return "malformed escape"
-	case faultControl:
-		return "control character in a string"
-	case faultUTF8:
-		return "invalid UTF-8"
-	case faultDepth:
-		return "nested too deep"
-	}
-	return "no fault"
+	return [...]string{
+		faultNone:     "no fault",
+		faultEnd:      "message ends too soon",
+		faultTrailing: "something comes after the message",
+		faultValue:    "expected a value",
+		faultKey:      "expected a member name",
+		faultColon:    "expected a colon",
+		faultComma:    "expected a comma or the end",
+		faultNumber:   "malformed number",
+		faultLiteral:  "malformed literal",
+		faultEscape:   "malformed escape",
+		faultControl:  "control character in a string",
+		faultUTF8:     "invalid UTF-8",
+		faultDepth:    "nested too deep",
+	}[f]
 }
 
 // space returns the position of the first byte from i on that is not white space.

@@ -16,17 +16,7 @@ const (
 
 // String returns the name of the kind in lower case.
 func (k Kind) String() string {
-	switch k {
-	case Request:
-		return "request"
-	case Notification:
-		return "notification"
-	case Result:
-		return "result"
-	case Failure:
-		return "failure"
-	}
-	return "invalid"
+	return [...]string{Invalid: "invalid", Request: "request", Notification: "notification", Result: "result", Failure: "failure"}[k]
 }
 
 // Span is a range of bytes: raw[Start:End]. The zero Span means absent; every value found in a message has at least one

@@ -91,10 +91,7 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 		return nil, err
 	}
 	err = c.change(ctx, func(r *record) error {
-		if r.Registrations == nil {
-			r.Registrations = make(map[string]registration)
-		}
-		r.Registrations[p.Issuer] = c.grants.kept(reg)
+		c.grants.keep(r, p.Issuer, reg)
 		made := *r
 		made.forget()
 		made.settle(p)

@@ -58,10 +58,7 @@ func (g *grants) tryAsItself(ctx context.Context, r *record) error {
 		return err
 	}
 	if reg.ID != "" { // for the end of the login
-		if r.Registrations == nil {
-			r.Registrations = make(map[string]registration)
-		}
-		r.Registrations[p.Issuer] = g.kept(reg)
+		g.keep(r, p.Issuer, reg)
 	}
 	return nil
 }

@@ -58,12 +58,15 @@ func (g *grants) registered(r *record, issuer string) (registration, bool) {
 	return reg, ok
 }
 
-// kept is what is kept of a client: not the secret that the configuration has.
-func (g *grants) kept(reg registration) registration {
+// keep keeps the client to be at an authorization server, but not the secret that the configuration has.
+func (g *grants) keep(r *record, issuer string, reg registration) {
 	if reg.ID == g.settings.ClientID {
 		reg.Secret = ""
 	}
-	return reg
+	if r.Registrations == nil {
+		r.Registrations = make(map[string]registration)
+	}
+	r.Registrations[issuer] = reg
 }
 
 // client finds out who to be at an authorization server, in the order of the specification: the client that the

@@ -125,7 +125,7 @@ func (m *memory) keep(part bool) {
 	m.keeping.Lock()
 	defer m.keeping.Unlock()
 	h, recalled := m.said.hello.Load(), !m.at.now().Seen.IsZero()
-	if h == nil || recalled {
+	if h.Version == "" || recalled {
 		return
 	}
 	_, program := program(&m.cfg, m.environ)

@@ -68,6 +68,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	}
 	s.life, s.quit = context.WithCancelCause(box.ctx)
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
+	s.hello.Store(new(rpc.Hello))
 	s.remote = newRequester(toolbox, cfg, &box.opts, &s.hidden)
 	first := Status{State: Stopped}
 	switch {

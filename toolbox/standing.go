@@ -16,61 +16,58 @@ type standing struct {
 	poke chan struct{} // somebody wants the server that rests: try now
 
 	mu      sync.Mutex
-	status  Status
-	told    time.Time     // since when it is in the state that was noted last
-	changed chan struct{} // closed and replaced at each change
-	conn    *rpc.Conn     // not nil while ready
-	level   string        // of the log, "" for the server's own; told again after each start
-	levels  int           // how many were set
-	leveled int           // which of them level is
-	tried   time.Time     // when the last start began that failed
-	late    bool          // an open waited for it in vain; until it is ready, none does again
-	retired bool          // it takes no more requests
+	at      moment
+	told    time.Time // since when it is in the state that was noted last
+	levels  int       // how many levels of the log were set
+	leveled int       // which of them is that of this moment
 }
 
 func newStanding(first Status, level string, note func(*Status)) *standing {
 	first.Since = time.Now()
-	return &standing{note: note, poke: make(chan struct{}, 1), status: first, told: first.Since, changed: make(chan struct{}), level: level}
+	at := moment{Status: first, changed: make(chan struct{}), level: level}
+	return &standing{note: note, poke: make(chan struct{}, 1), at: at, told: first.Since}
 }
 
-// moment is a standing as it was once.
+// moment is a standing as it is at one time.
 type moment struct {
 	Status
-	conn    *rpc.Conn
-	changed <-chan struct{} // closed at the next change
-	tried   time.Time
-	retired bool
+	changed chan struct{} // closed at the next change
+	conn    *rpc.Conn     // not nil while ready
+	level   string        // of the log, "" for the server's own; told again after each start
+	tried   time.Time     // when the last start began that failed
+	late    bool          // an open waited for it in vain, here or in another run; until it is ready, none does again
+	retired bool          // it takes no more requests
 }
 
 func (p *standing) now() moment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return moment{p.status, p.conn, p.changed, p.tried, p.retired}
+	return p.at
 }
 
 // live returns the connection; nil unless the server is ready.
 func (p *standing) live() *rpc.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.conn
+	return p.at.conn
 }
 
 // moveLocked is the one place where the state of a server changes: the change is stamped, and who waits for one is
 // woken.
 func (p *standing) moveLocked(to State) {
-	p.status.State, p.status.Since = to, time.Now()
+	p.at.State, p.at.Since = to, time.Now()
 	p.wakeLocked()
 }
 
 func (p *standing) wakeLocked() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+	close(p.at.changed)
+	p.at.changed = make(chan struct{})
 }
 
 // notedLocked makes the event of the state that the server has come into.
 func (p *standing) notedLocked() Event {
-	event := Event{Status: p.status, Took: p.status.Since.Sub(p.told)}
-	p.told = p.status.Since
+	event := Event{Status: p.at.Status, Took: p.at.Since.Sub(p.told)}
+	p.told = p.at.Since
 	p.note(&event.Status)
 	return event
 }
@@ -80,15 +77,15 @@ func (p *standing) become(state State, cause error, next time.Time, c *rpc.Conn)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.moveLocked(state)
-	p.status.Cause, p.status.Next, p.status.PID = cause, next, 0
+	p.at.Cause, p.at.Next, p.at.PID = cause, next, 0
 	if c != nil {
-		p.status.PID, p.late = c.Link().Process().PID(), false
+		p.at.PID, p.at.late = c.Link().Process().PID(), false
 	}
 	if state == Starting {
-		p.status.Starts++
+		p.at.Starts++
 	}
-	if !p.retired {
-		p.conn = c
+	if !p.at.retired {
+		p.at.conn = c
 	}
 	return p.notedLocked()
 }
@@ -97,7 +94,7 @@ func (p *standing) become(state State, cause error, next time.Time, c *rpc.Conn)
 func (p *standing) enter(from, to State) (event Event, moved bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.status.State != from {
+	if p.at.State != from {
 		return Event{}, false
 	}
 	p.moveLocked(to)
@@ -109,7 +106,7 @@ func (p *standing) enter(from, to State) (event Event, moved bool) {
 func (p *standing) expect(from, to State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.status.State == from {
+	if p.at.State == from {
 		p.moveLocked(to)
 	}
 }
@@ -118,8 +115,8 @@ func (p *standing) expect(from, to State) {
 func (p *standing) withdraw(c *rpc.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.conn == c {
-		p.conn = nil
+	if p.at.conn == c {
+		p.at.conn = nil
 		p.moveLocked(Starting)
 	}
 }
@@ -129,7 +126,7 @@ func (p *standing) withdraw(c *rpc.Conn) {
 func (p *standing) retry() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.status.State != Backoff && p.status.State != Open && p.status.State != NeedsLogin && !p.status.asleep() {
+	if p.at.State != Backoff && p.at.State != Open && p.at.State != NeedsLogin && !p.at.asleep() {
 		return
 	}
 	p.moveLocked(Starting)
@@ -143,8 +140,8 @@ func (p *standing) retry() {
 func (p *standing) retire() *rpc.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.conn
-	p.retired, p.conn = true, nil
+	c := p.at.conn
+	p.at.retired, p.at.conn = true, nil
 	p.wakeLocked()
 	return c
 }
@@ -153,8 +150,8 @@ func (p *standing) retire() *rpc.Conn {
 func (p *standing) failsFor(problem error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if problem != nil && p.status.State == Failed {
-		p.status.Cause = problem
+	if problem != nil && p.at.State == Failed {
+		p.at.Cause = problem
 	}
 }
 
@@ -162,36 +159,29 @@ func (p *standing) failsFor(problem error) {
 func (p *standing) noteTried(began time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tried = began
+	p.at.tried = began
 }
 
 // noteSeen notes when the lists of the server were read, if that was in another run.
 func (p *standing) noteSeen(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.status.Seen = at
+	p.at.Seen = at
 }
 
-// isLate reports whether the server was waited for in vain, here or in another run.
-func (p *standing) isLate() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.late
-}
-
-// recallLate takes over whether it was in another run.
+// recallLate takes over whether the server was waited for in vain in another run.
 func (p *standing) recallLate(late bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.late = late
+	p.at.late = late
 }
 
 // noteLate notes that a server which is starting was waited for in vain; first is false if that was known.
 func (p *standing) noteLate() (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	first = p.status.State.IsStarting() && !p.late
-	p.late = p.late || first
+	first = p.at.State.IsStarting() && !p.at.late
+	p.at.late = p.at.late || first
 	return first
 }
 
@@ -200,15 +190,8 @@ func (p *standing) took(level string, nth int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if nth > p.leveled {
-		p.level, p.leveled = level, nth
+		p.at.level, p.leveled = level, nth
 	}
-}
-
-// lastLevel is the level that a server is told which has just started; "" for its own.
-func (p *standing) lastLevel() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.level
 }
 
 // setLevel takes the level of a server that is not there and not about to be: it is told when it starts. Else the level,
@@ -217,11 +200,11 @@ func (p *standing) setLevel(level string) (c *rpc.Conn, nth int, told bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.levels++
-	if p.conn == nil && !p.status.passing() {
-		p.level, p.leveled = level, p.levels
+	if p.at.conn == nil && !p.at.passing() {
+		p.at.level, p.leveled = level, p.levels
 		return nil, p.levels, false
 	}
-	return p.conn, p.levels, true
+	return p.at.conn, p.levels, true
 }
 
 // settle waits until the server has started or failed to, or is retired, after which it does neither.

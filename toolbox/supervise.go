@@ -133,7 +133,7 @@ func unsettled(err error) error {
 func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped error) {
 	s := o.server
 	c.HoldUp(s.box.opts.Unread)
-	levelAgain(ctx, c.Conn, s.at.lastLevel())
+	levelAgain(ctx, c.Conn, s.at.now().level)
 	if !listens(c.Conn) {
 		s.again(c.Conn) // what is wanted from the next step on is said to the server by the clients
 	}

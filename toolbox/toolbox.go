@@ -114,7 +114,7 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 		if (named || len(names) == 0) && s.Refresh(Tools, Prompts, Resources) {
 			stale = append(stale, s)
 		}
-		if !s.memory.known() && (named || len(names) == 0 && !s.at.isLate()) {
+		if !s.memory.known() && (named || len(names) == 0 && !s.at.now().late) {
 			unknown = append(unknown, s)
 		}
 	}

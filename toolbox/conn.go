@@ -90,15 +90,12 @@ func (r receiver) Notification(m *wire.Message, during rpc.Handler) {
 	c, s := r.c, r.c.server
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/cancelled":
-		var out [1]wire.Span
-		if m.Params.Present() && wire.Find(m.Raw, m.Params, []string{"requestId"}, out[:]) == nil && out[0].Present() {
-			a, now := c.asks.takeID(m.Bytes(out[0]), m)
-			if a != nil {
-				c.Answered()
-			}
-			if now {
-				s.peer.Withdraw(a, m)
-			}
+		a, now := c.asks.takeID(m.Get(m.Params, "requestId"), m)
+		if a != nil {
+			c.Answered()
+		}
+		if now {
+			s.peer.Withdraw(a, m)
 		}
 	case "notifications/tools/list_changed":
 		s.reading.ask(c.Conn, Tools)

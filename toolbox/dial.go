@@ -19,11 +19,7 @@ import (
 // mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does
 // that speaks the transport of revision 2024-11-05 (specification 2025-11-25, transports, "Backwards Compatibility").
 func mayBeSSE(err error) bool {
-	var refused *remote.StatusError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	switch refused.Status {
+	switch remote.StatusOf(err) {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
 		return true
 	}

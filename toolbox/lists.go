@@ -59,8 +59,7 @@ func readList(ctx context.Context, c *rpc.Conn, k Kind, room int) offered.Readin
 	r := offered.Read(k, room, usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 		return page(ctx, c, method, params, take)
 	})
-	var refusal *link.RPCError
-	none := k != Tools && errors.As(r.Err, &refusal) && refusal.Code == wire.CodeMethodNotFound
+	none := k != Tools && link.CodeOf(r.Err) == wire.CodeMethodNotFound
 	r.Unread = r.Err != nil && !none
 	return r
 }
@@ -75,21 +74,15 @@ const (
 // page asks for a page of a list, and again if a remote server is in trouble: reading a list twice does no harm. One
 // that wants to be left alone is not asked meanwhile, and nothing here waits for that.
 func page(ctx context.Context, c *rpc.Conn, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+	tries := upkeep{conn: c}
 	for try := 1; ; try++ {
 		p, err := rpc.Consult(ctx, c, method, params, take)
-		var trouble *remote.StatusError
-		if err == nil || try == listTries || !errors.As(err, &trouble) || !trouble.IsPassing() || !trouble.Next.IsZero() {
+		trouble, _ := errors.AsType[*remote.StatusError](err)
+		if trouble == nil || try == listTries || !trouble.IsPassing() || !trouble.Next.IsZero() {
 			return p, err
 		}
-		rest := time.NewTimer(backoff.Jitter(listRest << (try - 1)))
-		select {
-		case <-rest.C:
-		case <-c.Link().Done():
-			rest.Stop()
-			return offered.Page{}, err
-		case <-ctx.Done():
-			rest.Stop()
-			return offered.Page{}, err
+		if !tries.rest(ctx, backoff.Jitter(listRest<<(try-1)), nil) {
+			return p, err
 		}
 	}
 }

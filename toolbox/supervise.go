@@ -90,17 +90,16 @@ func (o *owner) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
-			if late := (*rpc.TimeoutError)(nil); errors.As(err, &late) && late.OfStart() {
+			if late, ok := errors.AsType[*rpc.TimeoutError](err); ok && late.OfStart() {
 				s.memory.noteLate()
 			}
-			err = unsettled(err)
 			s.at.noteTried(began)
 		}
 		on := false
-		var idle *IdleError
-		switch last = err; {
+		last = err
+		switch idle, ok := errors.AsType[*IdleError](err); {
 		case ctx.Err() != nil:
-		case errors.As(err, &idle):
+		case ok:
 			last = nil
 			on = o.sleep(ctx, idle.After)
 		case errors.Is(err, ErrRestarted):
@@ -118,12 +117,10 @@ func (o *owner) run(ctx context.Context) error {
 // unsettled words why a start failed: whether a request of the start was carried out matters to nobody, and who hears
 // of it knows the server.
 func unsettled(err error) error {
-	var lost *rpc.LostError
-	var undone *rpc.UndoneError
-	switch {
-	case errors.As(err, &lost):
+	if lost, ok := errors.AsType[*rpc.LostError](err); ok {
 		return lost.Cause
-	case errors.As(err, &undone):
+	}
+	if undone, ok := errors.AsType[*rpc.UndoneError](err); ok {
 		return undone.Cause
 	}
 	return err
@@ -242,8 +239,7 @@ func (o *owner) end(c *connection) error {
 // rest waits out the back-off and reports whether to go on. A server that served before it ended is started again at
 // once the first time, as its next caller is waiting for it; one that never did would only fail again.
 func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
-	var refused *remote.StatusError
-	errors.As(cause, &refused)
+	refused, _ := errors.AsType[*remote.StatusError](cause)
 	wait, open := o.rests.Failed(time.Now())
 	state, next := Backoff, time.Time{}
 	if open {
@@ -348,15 +344,14 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	cerr := o.end(c)
 	var exit *link.ExitError
 	var late *rpc.TimeoutError
-	var undone *rpc.UndoneError
 	switch p := c.Link().Process(); {
 	case errors.As(c.Cause(), &exit) && !errors.Is(err, rpc.ErrProbeEnded):
 		err = exit
 	case p != nil && errors.As(err, &late) && late.OfStart():
 		_, noisy := c.Heard()
 		err = &rpc.TimeoutError{What: late.What, After: late.After, Said: link.Said{Stderr: p.LastWords(), Stdout: noisy}}
-	case errors.As(err, &undone):
-		err = undone.Cause // whoever tells it says of which server
+	default:
+		err = unsettled(err)
 	}
 	return nil, errors.Join(err, cerr)
 }

@@ -27,7 +27,7 @@ const upkeepRest = time.Second
 func (u *upkeep) next(failure error) time.Duration {
 	u.last = min(max(2*u.last, upkeepRest), backoff.Max)
 	rest := backoff.Jitter(u.last)
-	if refused := (*remote.StatusError)(nil); errors.As(failure, &refused) {
+	if refused, ok := errors.AsType[*remote.StatusError](failure); ok {
 		rest = max(rest, time.Until(refused.Next))
 	}
 	return rest
@@ -50,11 +50,7 @@ func (u *upkeep) rest(life context.Context, d time.Duration, woken <-chan struct
 
 // isFinal reports whether a server said that it does not have what it was asked for: it is not asked again.
 func isFinal(err error) bool {
-	var refusal *link.RPCError
-	if !errors.As(err, &refusal) {
-		return false
-	}
-	switch refusal.Code {
+	switch link.CodeOf(err) {
 	case wire.CodeMethodNotFound, wire.CodeInvalidParams, wire.CodeInvalidRequest:
 		return true
 	}

@@ -63,20 +63,24 @@ func (e *RPCError) Error() string {
 	return fmt.Sprintf("%s: the server answered with error %d: %q", e.Method, e.Code, e.Text)
 }
 
+// CodeOf gives the code of the error reply that a request failed with; 0 where it failed otherwise.
+func CodeOf(err error) int {
+	if refusal, ok := errors.AsType[*RPCError](err); ok {
+		return refusal.Code
+	}
+	return 0
+}
+
 // maxData is the longest that the data of an error reply may be, in bytes: it is kept.
 const maxData = 256 << 10
 
 // ReplyError reads the reply m, a Failure, to a request of a method.
 func ReplyError(method string, m *wire.Message) *RPCError {
-	e := &RPCError{Method: method}
-	var out [3]wire.Span
-	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
-		e.Code, _ = jsontype.Int(m.Bytes(out[0]))
-		message, _ := wire.Unquote(m.Bytes(out[1]))
-		e.Text = foreign.NewText(message)
-		if data := m.Bytes(out[2]); len(data) <= maxData {
-			e.Data = bytes.Clone(data)
-		}
+	code, _ := jsontype.Int(m.Get(m.Error, "code"))
+	message, _ := m.Text(m.Error, "message")
+	e := &RPCError{Method: method, Code: code, Text: foreign.NewText(message)}
+	if data := m.Get(m.Error, "data"); len(data) <= maxData {
+		e.Data = bytes.Clone(data)
 	}
 	return e
 }

@@ -35,8 +35,8 @@ func (e takenError) Unwrap() error { return e.error }
 // IsUndone reports whether a request that failed with err was certainly not carried out, because it did not get there
 // or was refused.
 func IsUndone(err error) bool {
-	var status *StatusError
-	return !errors.As(err, new(takenError)) && (errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero()))
+	status, refused := errors.AsType[*StatusError](err)
+	return !errors.As(err, new(takenError)) && (errors.As(err, new(unreachedError)) || refused && (status.Status/100 == 4 || !status.Next.IsZero()))
 }
 
 // saysTLS reports whether an error of a request without TLS is what comes of sending it to a server that speaks TLS.
@@ -58,8 +58,8 @@ func trustAdvice(goos string) string {
 // explain words why a request brought no response, of a server that has answered before or not. The address is left
 // out, for it may hold a secret.
 func explain(err error, answered bool) error {
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	failed, ok := errors.AsType[*url.Error](err)
+	if ok {
 		err = failed.Err
 	}
 	var (

@@ -97,9 +97,8 @@ func (a *access) again(req *http.Request, resp *http.Response, token string) (*h
 		return nil, refused
 	}
 	next, err := a.login.Renew(req.Context(), token, wanted)
-	var person *oauth.LoginError
-	switch {
-	case errors.As(err, &person):
+	switch person, ok := errors.AsType[*oauth.LoginError](err); {
+	case ok:
 		refused.Advice = person.Why + "; run " + a.command()
 		if wanted.Metadata == "" {
 			refused.Advice += `, or, if the server wants a key and names no way to log in, give it in "headers" (for example "Authorization": "Bearer ${TOKEN}")`

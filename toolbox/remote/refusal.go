@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -35,6 +36,14 @@ func (e *StatusError) Error() string {
 		fmt.Fprintf(&b, ": %q", e.Text)
 	}
 	return b.String()
+}
+
+// StatusOf gives the HTTP status by which a remote server refused a request that failed with err; 0 where none did.
+func StatusOf(err error) int {
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		return refused.Status
+	}
+	return 0
 }
 
 // IsPassing reports whether the server may answer otherwise soon: it is in trouble, or has too much to do.

@@ -14,16 +14,14 @@ import (
 // saysNothingOfEra reports whether a remote server refused a request for who asks or how often, and not for what it
 // asks.
 func saysNothingOfEra(err error) bool {
-	var status *remote.StatusError
-	return errors.As(err, &status) &&
-		slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, status.Status)
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, remote.StatusOf(err))
 }
 
 // Wanted gives the revision by which a server is to be asked again that refused another and named those it speaks
 // (specification 2026-07-28, basic, versioning), and that is not to be taken for one of the legacy era; "" for none.
 func Wanted(err error) string {
-	var refusal *link.RPCError
-	if !errors.As(err, &refusal) || refusal.Code != eras.UnsupportedVersion {
+	refusal, ok := errors.AsType[*link.RPCError](err)
+	if !ok || refusal.Code != eras.UnsupportedVersion {
 		return ""
 	}
 	var data struct {
@@ -39,6 +37,5 @@ func Wanted(err error) string {
 // MayBeOfEra reports whether a request may have been refused because it is of the legacy era: with the revision that
 // the server has, or, over HTTP, as a bad request without a word that can be relied on.
 func MayBeOfEra(err error) bool {
-	var status *remote.StatusError
-	return Wanted(err) != "" || errors.As(err, &status) && status.Status == http.StatusBadRequest
+	return Wanted(err) != "" || remote.StatusOf(err) == http.StatusBadRequest
 }

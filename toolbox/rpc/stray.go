@@ -18,8 +18,8 @@ const strayKept = 200
 // looksLikeReply reports whether a line that is no valid message was meant to be a reply, and the token of its id if it
 // has one.
 func looksLikeReply(line []byte, err error) (id []byte, is bool) {
-	var bad *wire.Error
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*wire.Error](err)
+	if !ok {
 		return nil, false
 	}
 	if bad.Code == wire.CodeParse {
@@ -54,8 +54,8 @@ func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 // brokenRequest returns the token of the id of a line that was meant to be a request and breaks a rule of JSON-RPC, nil
 // for any other.
 func brokenRequest(line []byte, err error) []byte {
-	var bad *wire.Error
-	if !errors.As(err, &bad) || bad.Code != wire.CodeInvalidRequest {
+	bad, ok := errors.AsType[*wire.Error](err)
+	if !ok || bad.Code != wire.CodeInvalidRequest {
 		return nil
 	}
 	get := func(key string) []byte { return wire.Get(line, wire.Whole(line), key) }

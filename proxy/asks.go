@@ -196,13 +196,14 @@ func (k *ask) withdrawal(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params)
 }
 
-// maxHeld is how many requests of servers wait for a call that can carry them.
+// maxHeld is how many requests of servers wait for a call that can carry them, or for one task.
 const maxHeld = 16
 
-// held is a request of a server, kept until a call can carry it. It is made by hold.
+// held is a request of a server, kept until a modern client can be asked. It is made by hold.
 type held struct {
 	ask *toolbox.Ask
-	raw []byte // as a modern client is to be asked
+	raw []byte // as the client is to be asked
+	key string // tells it from the others that wait with it
 }
 
 // hold keeps a request of a server; false says that it was refused.
@@ -214,7 +215,7 @@ func hold(a *toolbox.Ask, m *wire.Message) (h held, ok bool) {
 	case !a.Hold(len(m.Raw)):
 		a.Refuse(wire.CodeInternal, manyAsks)
 	default:
-		return held{a, bytes.Clone(m.Raw)}, true
+		return held{ask: a, raw: bytes.Clone(m.Raw)}, true
 	}
 	return held{}, false
 }
@@ -226,10 +227,12 @@ func refuse(all []held, why string) {
 	}
 }
 
-// waiting are the requests of servers that no call of a modern client can carry yet.
+// waiting are requests of servers that a modern client is not asked yet: by a call that can carry them, or in the task
+// that they are for.
 type waiting struct {
 	mu     sync.Mutex
 	closed bool
+	last   int
 	held   []held
 }
 
@@ -237,10 +240,8 @@ type waiting struct {
 func (w *waiting) close() {
 	w.mu.Lock()
 	w.closed = true
-	open := w.held
-	w.held = nil
 	w.mu.Unlock()
-	refuse(open, nobodyAnswers)
+	refuse(w.take(func(held) bool { return true }), nobodyAnswers)
 }
 
 // add keeps a request; it reports false if that is too much.
@@ -250,29 +251,24 @@ func (w *waiting) add(h held) bool {
 	if w.closed || len(w.held) == maxHeld {
 		return false
 	}
+	w.last++
+	h.key = fmt.Sprintf("r%d", w.last)
 	w.held = append(w.held, h)
 	return true
 }
 
-// take gives the requests of a server that wait, and forgets them.
-func (w *waiting) take(srv *toolbox.Server) (taken []held) {
+// take gives the requests that are chosen of those that wait, and forgets them.
+func (w *waiting) take(chosen func(held) bool) (taken []held) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held = slices.DeleteFunc(w.held, func(h held) bool {
-		if h.ask.Server != srv {
+		if !chosen(h) {
 			return false
 		}
 		taken = append(taken, h)
 		return true
 	})
 	return taken
-}
-
-// withdraw forgets a request that needs no answer any more.
-func (w *waiting) withdraw(a *toolbox.Ask) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.held = slices.DeleteFunc(w.held, func(h held) bool { return h.ask == a })
 }
 
 // formParams ask for one of two things. There is no default, so that a client which answers by itself chooses neither.

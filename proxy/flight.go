@@ -132,7 +132,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 		f.narrate(srv)
 	}
 	if c.terms.AsksInResults() && f.asks {
-		for _, h := range f.by.waiting.take(srv) {
+		for _, h := range f.by.waiting.take(func(h held) bool { return h.ask.Server == srv }) {
 			if !f.park(h) && !f.by.waiting.add(h) { // it waits for the next call
 				h.ask.Refuse(wire.CodeInternal, notNow)
 			}

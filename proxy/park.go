@@ -203,11 +203,7 @@ func (p *parked) retry(f *flight, c *call) {
 	}
 	p.mu.Unlock()
 	for a, answer := range answers {
-		raw := wire.AppendResult(nil, []byte("0"), answer)
-		var m wire.Message
-		if wire.Scan(raw, &m) == nil {
-			a.Reply(raw, m.ID)
-		}
+		a.Answer(answer)
 	}
 	if reply != nil || err != nil {
 		p.done(scanned(reply), err)

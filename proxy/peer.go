@@ -134,7 +134,7 @@ func (p *peer) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
 // server is gone.
 func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	taken := p.asks.take(func(k *ask) bool { return k.of == a })
-	p.waiting.withdraw(a)
+	p.waiting.take(func(h held) bool { return h.ask == a })
 	p.tasks.withdraw(a)
 	for _, parked := range p.states.parked() {
 		parked.withdraw(a)

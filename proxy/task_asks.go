@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -12,70 +10,23 @@ import (
 
 // taskQuestions are what a legacy server wants to know of a modern client for a task.
 type taskQuestions struct {
-	mu       sync.Mutex
-	closed   bool
-	last     int
-	asked    []taskQuestion
-	fetching bool
-}
-
-type taskQuestion struct {
-	key string
-	held
-}
-
-// add takes a question; it reports false if there are too many.
-func (q *taskQuestions) add(h held) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed || len(q.asked) == maxHeld {
-		return false
-	}
-	q.last++
-	q.asked = append(q.asked, taskQuestion{fmt.Sprintf("r%d", q.last), h})
-	return true
-}
-
-// take gives the questions that are chosen, and forgets them.
-func (q *taskQuestions) take(chosen func(taskQuestion) bool) (taken []taskQuestion) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	left := q.asked[:0]
-	for _, one := range q.asked {
-		if chosen(one) {
-			taken = append(taken, one)
-		} else {
-			left = append(left, one)
-		}
-	}
-	clear(q.asked[len(left):])
-	q.asked = left
-	return taken
-}
-
-// close refuses what waits, and takes in nothing more.
-func (q *taskQuestions) close() {
-	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
-	for _, one := range q.take(func(taskQuestion) bool { return true }) {
-		one.ask.Refuse(wire.CodeInternal, nobodyAnswers)
-	}
+	waiting
+	fetching bool // guarded by mu
 }
 
 // open gives the questions that wait for the client, "" for none. What it cannot be asked is refused.
 func (q *taskQuestions) open(client *terms) string {
-	why := func(one taskQuestion) string { return notOffered(client.capabilities, scanned(one.raw)) }
-	for _, one := range q.take(func(one taskQuestion) bool { return client != nil && why(one) != "" }) {
+	why := func(one held) string { return notOffered(client.capabilities, scanned(one.raw)) }
+	for _, one := range q.take(func(one held) bool { return client != nil && why(one) != "" }) {
 		one.ask.Refuse(wire.CodeMethodNotFound, why(one))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.asked) == 0 {
+	if len(q.held) == 0 {
 		return ""
 	}
 	text := []byte{'{'}
-	for _, one := range q.asked {
+	for _, one := range q.held {
 		m := scanned(one.raw)
 		if edits := eras.WithoutRelatedTask(m.Raw, m.Params); edits != nil {
 			m = scanned(wire.Splice(nil, m.Raw, edits...))
@@ -89,12 +40,8 @@ func (q *taskQuestions) open(client *terms) string {
 func (q *taskQuestions) answer(c *call) {
 	for key, value := range wire.Members(c.Raw, c.Responses) {
 		name, _ := wire.Unquote(c.Bytes(key))
-		for _, one := range q.take(func(one taskQuestion) bool { return one.key == name }) {
-			raw := wire.AppendResult(nil, []byte("0"), c.Bytes(value))
-			var m wire.Message
-			if wire.Scan(raw, &m) == nil {
-				one.ask.Reply(raw, m.ID)
-			}
+		for _, one := range q.take(func(one held) bool { return one.key == name }) {
+			one.ask.Answer(c.Bytes(value))
 		}
 	}
 }

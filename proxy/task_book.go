@@ -163,7 +163,7 @@ func (t *tasks) withdraw(a *toolbox.Ask) {
 	}
 	t.mu.Unlock()
 	for _, q := range of {
-		q.take(func(one taskQuestion) bool { return one.ask == a })
+		q.take(func(h held) bool { return h.ask == a })
 	}
 }
 

@@ -131,10 +131,16 @@ func (a *Ask) Hold(n int) bool {
 // Reply hands on the client's answer: raw is the response and id the span of its id, which becomes the server's again.
 // Answers after the first, or after the server withdrew the request, are dropped.
 func (a *Ask) Reply(raw []byte, id wire.Span) {
-	if !a.asks.take(a) {
-		return
+	if a.asks.take(a) {
+		a.answer(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
 	}
-	a.answer(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
+}
+
+// Answer is Reply to who has no more of the client's answer than its result.
+func (a *Ask) Answer(result []byte) {
+	if a.asks.take(a) {
+		a.answer(func(b []byte) []byte { return wire.AppendResult(b, []byte(a.id), result) })
+	}
 }
 
 // Refuse answers the request with an error of ours.

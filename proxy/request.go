@@ -267,6 +267,15 @@ func (r *request) replyAs(result []byte, o outcome) {
 	r.finish(*b, o)
 }
 
+// give answers with a result or, where there is none, with what went wrong.
+func (r *request) give(result []byte, err error) {
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.reply(result)
+}
+
 // fail answers with what went wrong: to a tool call as a result that the model reads, to other requests as an error.
 func (r *request) fail(err error) {
 	if r.tool && !errors.As(err, new(*wire.Error)) {

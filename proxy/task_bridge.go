@@ -36,9 +36,9 @@ func (d *taskDesk) bridge(f *flight, c *call, t task) {
 		b.answerDone(method)
 	case c.terms.DecidesTasks():
 		later := c.own()
-		f.serve(func() { b.askLegacy(method, later) })
+		f.serve(func() { f.give(b.askLegacy(method, later)) })
 	default:
-		f.serve(func() { b.askModern(method) })
+		f.serve(func() { f.give(b.askModern(method)) })
 	}
 }
 
@@ -53,8 +53,7 @@ type taskBridge struct {
 func (b *taskBridge) request(ctx context.Context, method, more string) ([]byte, error) {
 	params := append(wire.AppendQuote([]byte(`{"taskId":`), b.task.id), more...)
 	raw, err := b.task.server.Request(ctx, method, append(params, '}'))
-	var refusal *link.RPCError
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*link.RPCError](err); ok {
 		return nil, &wire.Error{Code: refusal.Code, Message: refusal.Text.String(), Data: refusal.Data}
 	}
 	return raw, err
@@ -77,34 +76,24 @@ func isOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "cancelled"
 }
 
-// askLegacy answers a modern client about a task of a legacy server.
-func (b *taskBridge) askLegacy(method string, c *call) {
-	var reply []byte
-	var err error
+// askLegacy gives the answer to a modern client about a task of a legacy server.
+func (b *taskBridge) askLegacy(method string, c *call) ([]byte, error) {
 	switch method {
 	case "tasks/get":
-		if reply, err = b.detailed(b.f.ctx, &c.terms); err == nil {
-			reply = append(append([]byte(`{"resultType":"complete",`), reply...), '}')
-		}
+		reply, err := b.detailed(b.f.ctx, &c.terms)
+		return append(append([]byte(`{"resultType":"complete",`), reply...), '}'), err
 	case "tasks/update":
 		b.task.asked.answer(c)
-		reply = []byte(`{"resultType":"complete"}`)
 	case "tasks/cancel":
-		reply = []byte(`{"resultType":"complete"}`)
-		if _, err = b.request(b.f.ctx, method, ""); err != nil {
+		if _, err := b.request(b.f.ctx, method, ""); err != nil {
 			// A task that has ended cannot be cancelled in the legacy era; a modern client need not know that it has.
-			if raw, gone := b.request(b.f.ctx, "tasks/get", ""); gone == nil {
-				if status, _ := wire.Text(raw, wire.Whole(raw), "status"); isOver(status) {
-					err = nil
-				}
+			raw, gone := b.request(b.f.ctx, "tasks/get", "")
+			if status, _ := wire.Text(raw, wire.Whole(raw), "status"); gone != nil || !isOver(status) {
+				return nil, err
 			}
 		}
 	}
-	if err != nil {
-		b.f.fail(err)
-		return
-	}
-	b.f.reply(reply)
+	return []byte(`{"resultType":"complete"}`), nil
 }
 
 // detailed gives the members of the modern task: with its result, its error, or what its server wants to know of the
@@ -139,9 +128,8 @@ func (b *taskBridge) detailed(ctx context.Context, client *terms) ([]byte, error
 // outcome gives what a task ended with: in the modern era only an error of JSON-RPC is a failure.
 func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err error) {
 	raw, err := b.request(ctx, "tasks/result", "")
-	var refusal *wire.Error
-	switch {
-	case errors.As(err, &refusal):
+	switch refusal, ok := errors.AsType[*wire.Error](err); {
+	case ok:
 		return "failed", string(wire.AppendFault([]byte(`"error":`), b.f.terms.Code(refusal.Code), refusal.Message, refusal.Data)), nil
 	case err != nil:
 		return "", "", err
@@ -150,17 +138,8 @@ func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err e
 	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.ResultToModern(raw, wire.Whole(raw), false)...)), nil
 }
 
-// askModern answers a legacy client about a task of a modern server.
-func (b *taskBridge) askModern(method string) {
-	raw, err := b.modern(method)
-	if err != nil {
-		b.f.fail(err)
-		return
-	}
-	b.f.reply(raw)
-}
-
-func (b *taskBridge) modern(method string) ([]byte, error) {
+// askModern gives the answer to a legacy client about a task of a modern server.
+func (b *taskBridge) askModern(method string) ([]byte, error) {
 	ctx := b.f.ctx
 	switch method {
 	case "tasks/result":
@@ -211,21 +190,16 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 
 // failureOf gives the error of a modern task that failed.
 func failureOf(raw []byte) error {
-	var out [3]wire.Span
-	span, err := wire.FindPath(raw, wire.Whole(raw), "error")
-	if err != nil || wire.Find(raw, span, []string{"code", "message", "data"}, out[:]) != nil {
+	fault := wire.Get(raw, wire.Whole(raw), "error")
+	if len(fault) == 0 || fault[0] != '{' {
 		return errors.New("the server says that the task failed, but not how")
 	}
-	code, ok := jsontype.Int(raw[out[0].Start:out[0].End])
+	code, ok := jsontype.Int(wire.Get(fault, wire.Whole(fault), "code"))
 	if !ok {
 		code = wire.CodeInternal
 	}
-	message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
-	failure := &wire.Error{Code: code, Message: foreign.NewText(message).String()}
-	if out[2].Present() {
-		failure.Data = bytes.Clone(raw[out[2].Start:out[2].End])
-	}
-	return failure
+	message, _ := wire.Text(fault, wire.Whole(fault), "message")
+	return &wire.Error{Code: code, Message: foreign.NewText(message).String(), Data: wire.Get(fault, wire.Whole(fault), "data")}
 }
 
 // leave waits for as long as the server wants its task to be left alone.

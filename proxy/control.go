@@ -72,10 +72,8 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 		return wire.AppendError(nil, id, wire.CodeInternal, "the answer is not a message: "+err.Error(), nil)
 	}
 	if reply.Kind == wire.Failure { // whose message may repeat what the client sent
-		var out [2]wire.Span
-		_ = wire.Find(raw, reply.Error, []string{"code", "message"}, out[:]) // the engine's errors have them
-		code, _ := jsontype.Int(raw[out[0].Start:out[0].End])
-		message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
+		code, _ := jsontype.Int(reply.Get(reply.Error, "code"))
+		message, _ := reply.Text(reply.Error, "message")
 		if peer.fault != nil {
 			message = foreign.NewError(peer.fault).Error()
 		}

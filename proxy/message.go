@@ -39,9 +39,8 @@ func withResult(m *wire.Message, result []byte) *wire.Message {
 
 // insertMember gives the edit that puts a member at the beginning of an object.
 func insertMember(raw []byte, object wire.Span, member []byte) wire.Edit {
-	for range wire.Members(raw, object) {
+	if holdsMembers(raw, object) {
 		member = append(member, ',')
-		break
 	}
 	return wire.Edit{Span: wire.At(object.Start + 1), New: member}
 }

@@ -195,10 +195,7 @@ func (r *round) again() {
 		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
 		return
 	}
-	if len(bytes.TrimSpace(m.Raw[m.Params.Start+1:m.Params.End-1])) > 0 {
-		text = append(text, ',')
-	}
-	raw := wire.Splice(nil, m.Raw, wire.Edit{Span: wire.At(m.Params.Start + 1), New: text})
+	raw := wire.Splice(nil, m.Raw, insertMember(m.Raw, m.Params, text))
 	if err := wire.Scan(raw, &m); err != nil {
 		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
 		return

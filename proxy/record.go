@@ -99,7 +99,7 @@ func (r *record) sent(c *call, srv *toolbox.Server, target string, sp *span) {
 	var trace calls.Trace
 	if sp != nil {
 		trace = calls.Trace(sp.SpanContext().TraceID())
-	} else if c.Meta.Present() {
+	} else {
 		trace = traceOf(c)
 	}
 	r.by.log.Note(&r.Call, func(r *calls.Call) {
@@ -112,14 +112,7 @@ func (r *record) sent(c *call, srv *toolbox.Server, target string, sp *span) {
 
 // traceOf is the trace that the client's request belongs to, if that says so.
 func traceOf(c *call) calls.Trace {
-	if c.Raw[c.Meta.Start] != '{' {
-		return calls.Trace{}
-	}
-	var out [1]wire.Span
-	if wire.Find(c.Raw, c.Meta, []string{metaTraceparent}, out[:]) != nil {
-		return calls.Trace{}
-	}
-	token := c.Bytes(out[0]) // "00-TRACE-SPAN-FLAGS"
+	token := c.Get(c.Meta, metaTraceparent) // "00-TRACE-SPAN-FLAGS"
 	if len(token) < 37 || token[0] != '"' || token[3] != '-' {
 		return calls.Trace{}
 	}
@@ -172,17 +165,10 @@ const maxFault = 16 << 10
 // one.
 func faultIn(m *wire.Message) string {
 	if m.Kind != wire.Result {
-		var out [2]wire.Span
-		if wire.Find(m.Raw, m.Error, []string{"code", "message"}, out[:]) != nil {
-			return ""
-		}
-		text, _ := wire.Unquote(m.Bytes(out[1]))
-		return text[:min(len(text), maxFault)] + " (code " + string(m.Bytes(out[0])) + ")"
+		text, _ := m.Text(m.Error, "message")
+		return text[:min(len(text), maxFault)] + " (code " + string(m.Get(m.Error, "code")) + ")"
 	}
-	content, err := wire.FindPath(m.Raw, m.Result, "content")
-	if err != nil || !content.Present() || m.Raw[content.Start] != '[' {
-		return ""
-	}
+	content, _ := wire.FindPath(m.Raw, m.Result, "content")
 	for item := range wire.Elements(m.Raw, content) {
 		if text := m.Get(item, "text"); text != nil {
 			fault, _ := wire.Unquote(text)

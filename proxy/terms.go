@@ -58,10 +58,9 @@ func levels() []string {
 
 // wants reports whether a log message is of the level asked for or above.
 func wants(level string, m *wire.Message) bool {
-	span, err := wire.FindPath(m.Raw, m.Params, "level")
-	if err != nil || level == "" {
+	if level == "" {
 		return false
 	}
-	got, _ := wire.Unquote(m.Bytes(span))
+	got, _ := m.Text(m.Params, "level")
 	return slices.Index(levels(), got) >= slices.Index(levels(), level)
 }

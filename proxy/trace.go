@@ -136,19 +136,13 @@ func (s *span) edit(c *call) wire.Edit {
 	at := s.SpanContext()
 	value := `"00-` + at.TraceID().String() + "-" + at.SpanID().String() + "-" + at.TraceFlags().String() + `"`
 	member := strconv.Quote(metaTraceparent) + ":" + value
-	inside := func(object wire.Span, text string) wire.Edit {
-		if next := bytes.TrimLeft(c.Raw[object.Start+1:], " \t\r\n"); next[0] != '}' {
-			text += ","
-		}
-		return wire.Edit{Span: wire.At(object.Start + 1), New: []byte(text)}
-	}
 	switch {
 	case s.parent.Present():
 		return wire.Edit{Span: s.parent, New: []byte(value)}
 	case c.HasMeta():
-		return inside(c.Meta, member)
+		return insertMember(c.Raw, c.Meta, []byte(member))
 	case !c.Meta.Present() && c.Params.Present():
-		return inside(c.Params, `"_meta":{`+member+"}")
+		return insertMember(c.Raw, c.Params, []byte(`"_meta":{`+member+"}"))
 	default:
 		return wire.Edit{} // there is no place for it
 	}

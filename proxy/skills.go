@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,13 +148,11 @@ func skillPlaces(raw []byte, in wire.Span) (found []wire.Span) {
 
 // skillEdits gives the edits that put the uris by which the client knows a server's resources into the entry of a
 // skill.
-func skillEdits(p *naming.Places, srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
-	for _, span := range skillPlaces(raw, in) {
-		uri, _ := wire.Unquote(raw[span.Start:span.End])
-		if alias, ok := p.Alias(srv, uri); ok {
-			edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, alias)})
-		}
-	}
+func skillEdits(p *naming.Places, srv *toolbox.Server, raw []byte, in wire.Span) []wire.Edit {
+	edits := naming.Renamed(raw, skillPlaces(raw, in), func(uri string) string {
+		alias, _ := p.Alias(srv, uri)
+		return cmp.Or(alias, uri)
+	})
 	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 	return edits
 }
@@ -230,10 +229,5 @@ func (f *flight) withSkills(m *wire.Message) *wire.Message {
 	if entry, err := wire.FindPath(m.Raw, m.Result, "skill"); err == nil && entry.Present() {
 		in = entry
 	}
-	var edits []wire.Edit
-	for _, span := range skillPlaces(m.Raw, in) {
-		uri, _ := wire.Unquote(m.Raw[span.Start:span.End])
-		edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, naming.PlaceURI(srv, uri))})
-	}
-	return edited(m, edits)
+	return edited(m, naming.Renamed(m.Raw, skillPlaces(m.Raw, in), func(uri string) string { return naming.PlaceURI(srv, uri) }))
 }

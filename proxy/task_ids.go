@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -25,17 +27,6 @@ func taskPlaces(raw []byte, in wire.Span) (places []wire.Span) {
 	return places
 }
 
-// edits gives the edits that turn the ids of a server's tasks into those that the client sees.
-func (t *tasks) edits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
-	for _, span := range taskPlaces(raw, in) {
-		id, _ := wire.Unquote(raw[span.Start:span.End])
-		if shown, ok := t.shownAs(srv, id); ok && shown != id {
-			edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, shown)})
-		}
-	}
-	return edits
-}
-
 // renamed returns a message of a server with the ids of tasks that the client sees.
 func (t *tasks) renamed(srv *toolbox.Server, m *wire.Message) *wire.Message {
 	if !t.renames(srv) {
@@ -45,7 +36,10 @@ func (t *tasks) renamed(srv *toolbox.Server, m *wire.Message) *wire.Message {
 	if m.Kind == wire.Result {
 		in = m.Result
 	}
-	return edited(m, t.edits(srv, m.Raw, in))
+	return edited(m, naming.Renamed(m.Raw, taskPlaces(m.Raw, in), func(id string) string {
+		shown, _ := t.shownAs(srv, id)
+		return cmp.Or(shown, id)
+	}))
 }
 
 // taskID reads the id of a task that may be remembered.

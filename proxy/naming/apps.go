@@ -49,14 +49,17 @@ func Pages(tools []toolbox.Item) (found []Identity, servers map[*toolbox.Server]
 }
 
 // PageEdits gives the edits that put the uris by which the client knows a server's pages into a definition or a result.
-func (p *Places) PageEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
-	for _, span := range appURIs(raw, in) {
-		uri, ok := wire.Unquote(raw[span.Start:span.End])
-		if !ok {
-			continue
-		}
-		if shown := p.Shown(srv, uri); shown != uri {
-			edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, shown)})
+func (p *Places) PageEdits(srv *toolbox.Server, raw []byte, in wire.Span) []wire.Edit {
+	return Renamed(raw, appURIs(raw, in), func(uri string) string { return p.Shown(srv, uri) })
+}
+
+// Renamed gives the edits that put what is shown in place of the strings that stand at some places and are shown
+// otherwise.
+func Renamed(raw []byte, places []wire.Span, shown func(own string) string) (edits []wire.Edit) {
+	for _, at := range places {
+		own, ok := wire.Unquote(raw[at.Start:at.End])
+		if name := shown(own); ok && name != own {
+			edits = append(edits, wire.Edit{Span: at, New: wire.AppendQuote(nil, name)})
 		}
 	}
 	return edits

@@ -19,7 +19,7 @@ func showPage(sh *shelf.Shelf, srv *toolbox.Server, uri string) {
 // callFromApp makes a call of a tool by the name that its server gives it, as pages of apps do; it reports whether the
 // name means one, or several.
 func (cr *caller) callFromApp(c *call, name string) bool {
-	to, err := cr.shelf.Routes().FromApp(name)
+	to, err := cr.shelf.Routes().Tools.FromApp(name)
 	if err == naming.ErrUnknown {
 		return false
 	}

@@ -182,7 +182,7 @@ func (at *destination) ended(o outcome) {
 
 // toPrompt is where the prompt of an exposed name is, which stands at a place of the request.
 func toPrompt(sh *shelf.Shelf, name string, at wire.Span) (destination, error) {
-	to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
+	to, err := sh.Routes().Directory(toolbox.Prompts).Meant(naming.Want{Tool: name})
 	if err != nil {
 		return destination{}, notMeant(sh, toolbox.Prompts, name, err)
 	}

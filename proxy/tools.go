@@ -34,7 +34,7 @@ type caller struct {
 // named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added
 // to its list.
 func (cr *caller) named(c *call, name string) (to naming.Route, first bool, err error) {
-	to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+	to, err = cr.shelf.Routes().Tools.Meant(naming.Want{Tool: name})
 	return to, to.Added && c.terms.ListsMayChange() && !cr.desk.profile.known().habit.Calls, err
 }
 
@@ -147,13 +147,13 @@ func (cr *caller) callUnlisted(c *call, name string) {
 	later := c.own()
 	cr.desk.awaitMarked(f, cr.shelf, func(done func()) {
 		defer done()
-		to, err := cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+		to, err := cr.shelf.Routes().Tools.Meant(naming.Want{Tool: name})
 		if srv := installs(cr.shelf, name); err != nil && srv != nil {
 			done() // that takes long
 			f.narrate(srv)
 			toolbox.Settle(f.ctx, srv)
 			cr.shelf.Refresh()
-			to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+			to, err = cr.shelf.Routes().Tools.Meant(naming.Want{Tool: name})
 		}
 		if b, srv := cr.desk.unopened(cr.shelf, name); err != nil && b != nil {
 			wait, opened := cr.desk.turns.take(of(srv))
@@ -163,20 +163,25 @@ func (cr *caller) callUnlisted(c *call, name string) {
 			to, err = cr.open(f, b, w, w)
 			wait()
 		}
-		if err != nil {
-			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
-			return
-		}
-		if to.Server.Asks(to.Name) {
+		if err == nil && to.Server.Asks(to.Name) {
 			done() // so does a person
 		}
-		cr.callAs(f, later, to)
+		cr.callFound(f, later, name, to, err)
 	})
+}
+
+// callFound sends a call to the tool that its name was found to mean, or says why that is none.
+func (cr *caller) callFound(f *flight, c *call, name string, to naming.Route, err error) {
+	if err != nil {
+		f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
+		return
+	}
+	cr.callAs(f, c, to)
 }
 
 // hint says which names that clients see are like one that is not known.
 func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
-	near := nearest.Names(name, sh.Routes().Names(k), mostNear)
+	near := nearest.Names(name, sh.Routes().Directory(k).Names(), mostNear)
 	if near == nil {
 		switch {
 		case sh.View().IsGone():
@@ -203,12 +208,8 @@ func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 		if b, err := cr.shelf.Box(srv.Toolbox); err == nil {
 			cr.shelf.Wake(f.ctx, b, true, srv.Name)
 		}
-		to, err := cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-		if err != nil {
-			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
-			return
-		}
-		cr.callAs(f, later, to)
+		to, err := cr.shelf.Routes().Tools.Meant(naming.Want{Tool: name})
+		cr.callFound(f, later, name, to, err)
 	})
 }
 

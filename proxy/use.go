@@ -122,7 +122,7 @@ func (cr *caller) useTool(c *call) {
 		return
 	}
 	if b.Opened() {
-		if to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) && !cr.desk.turns.waited(of(to.Server)) {
+		if to, err := cr.shelf.Routes().Tools.Meant(w.Want); err == nil && !to.Server.Asks(to.Name) && !cr.desk.turns.waited(of(to.Server)) {
 			if f := cr.desk.take(c); f != nil {
 				cr.use(f, c, w, to)
 			}
@@ -155,11 +155,7 @@ func (cr *caller) callUnopened(c *call, name string) bool {
 	}
 	w := naming.Want{Toolbox: b.Name, Server: srv.Name, Tool: name}
 	cr.opening(c, b, w, w, func(f *flight, later *call, to naming.Route, err error) {
-		if err != nil {
-			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
-			return
-		}
-		cr.callAs(f, later, to)
+		cr.callFound(f, later, name, to, err)
 	})
 	return true
 }
@@ -200,10 +196,10 @@ func (cr *caller) open(f *flight, b *shelf.Box, w, whole naming.Want) (to naming
 	} else if _, err := cr.shelf.Open(f.ctx, b, true, names...); err != nil {
 		return to, err
 	}
-	to, err = cr.shelf.Routes().Meant(toolbox.Tools, w)
+	to, err = cr.shelf.Routes().Tools.Meant(w)
 	if errors.Is(err, naming.ErrUnknown) && b.AwaitInstall(f.ctx, whole.Server) {
 		cr.shelf.Refresh()
-		to, err = cr.shelf.Routes().Meant(toolbox.Tools, w)
+		to, err = cr.shelf.Routes().Tools.Meant(w)
 	}
 	return to, err
 }
@@ -307,7 +303,7 @@ func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
 		return fmt.Errorf("%s; %s: name that toolbox", msg, whose)
 	}
 	called := func(it *toolbox.Item) string {
-		return signature.Name(sh.Routes().Called(naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}))
+		return signature.Name(sh.Routes().Tools.Called(naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}))
 	}
 	if near := nearest.Names(w.Tool, names, mostNear); near != nil {
 		var like []string

@@ -147,7 +147,7 @@ func (sh *Shelf) HandBox(box string) (exposed map[naming.Identity]string) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.giveLocked(toolbox.Tools, box)
-	return sh.Routes().tools.Shown
+	return sh.Routes().Tools.Shown
 }
 
 // giveLocked notes that the client is given the names of a list, and those by which tools of a toolbox are called, if

@@ -19,7 +19,7 @@ type Lists map[toolbox.Kind][]byte
 // Routes is what the client sees at one moment, in all eras. It is made anew when something changes and never changed
 // after.
 type Routes struct {
-	tools    *naming.Directory
+	Tools    *naming.Directory
 	prompts  *naming.Directory
 	mirrored map[naming.Identity]*mcp.Tool // tools whose arguments HTTP headers repeat
 	Places   *naming.Places                // of resources and their templates
@@ -50,7 +50,7 @@ func (st *stock) build() *Routes {
 			tools = append(tools, st.pinned(b)...)
 		}
 	}
-	r.tools = st.directory(toolbox.Tools, tools, boxes)
+	r.Tools = st.directory(toolbox.Tools, tools, boxes)
 	r.prompts = st.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts), boxes)
 	r.mirror(tools)
 	var located []naming.Identity
@@ -58,7 +58,7 @@ func (st *stock) build() *Routes {
 		located = append(located, naming.Identity{Server: it.Server, Key: it.Key.Verbatim()})
 	}
 	r.Places = naming.NewPlaces(st.claims, ofApps, located, st.skills)
-	r.tools.OfApps(apps)
+	r.Tools.OfApps(apps)
 	r.SharePages = len(apps) > 1
 	lists := func(changing bool) Lists {
 		list := func(k toolbox.Kind, boxes []*Box, names map[naming.Identity]string) []byte {
@@ -69,7 +69,7 @@ func (st *stock) build() *Routes {
 			return st.Texts.Of(st.render(r.Places, k, items, names, changing))
 		}
 		return Lists{
-			toolbox.Tools:     list(toolbox.Tools, st.all, r.tools.Shown),
+			toolbox.Tools:     list(toolbox.Tools, st.all, r.Tools.Shown),
 			toolbox.Prompts:   list(toolbox.Prompts, boxes, r.prompts.Shown),
 			toolbox.Resources: list(toolbox.Resources, boxes, r.Places.Aliases),
 			toolbox.Templates: list(toolbox.Templates, boxes, r.Places.Aliases),
@@ -134,30 +134,16 @@ func tasksOf(it *toolbox.Item) (may, must bool) {
 	return eras.TaskSupport(it.Raw)
 }
 
-// directory is that of a list.
-func (r *Routes) directory(k toolbox.Kind) *naming.Directory {
+// Directory is that of a list, tools or prompts.
+func (r *Routes) Directory(k toolbox.Kind) *naming.Directory {
 	if k == toolbox.Prompts {
 		return r.prompts
 	}
-	return r.tools
+	return r.Tools
 }
-
-// Meant says who is meant by the name of a tool or prompt.
-func (r *Routes) Meant(k toolbox.Kind, w naming.Want) (naming.Route, error) {
-	return r.directory(k).Meant(w)
-}
-
-// Called is how a tool is named, as briefly as can be, where its toolbox is named beside it.
-func (r *Routes) Called(id naming.Identity) string { return r.tools.Called(id) }
-
-// Names are those of all tools or prompts that the client sees.
-func (r *Routes) Names(k toolbox.Kind) []string { return r.directory(k).Names() }
 
 // Whole says whose a tool is, if its name does.
 func (r *Routes) Whole(w naming.Want) naming.Want { return r.spaces.Whole(w) }
-
-// FromApp finds the tool that a page of an app means by a name.
-func (r *Routes) FromApp(name string) (naming.Route, error) { return r.tools.FromApp(name) }
 
 // Locate finds the server that a uri leads to, of all that are open, and the uri it knows it by.
 func (r *Routes) Locate(uri string, all []*toolbox.Server) (srv *toolbox.Server, own string, err error) {
@@ -179,7 +165,7 @@ func (r *Routes) give(k toolbox.Kind, box string) bool {
 	switch k {
 	case toolbox.Tools:
 		given := r.Places.GivePages()
-		return r.tools.Give(box) && given
+		return r.Tools.Give(box) && given
 	case toolbox.Prompts:
 		return r.prompts.Give("")
 	default:
@@ -201,7 +187,7 @@ func (r *Routes) mirror(tools []toolbox.Item) {
 
 // Mirrored gives the tool of a name if HTTP headers repeat some of its arguments, else nil.
 func (r *Routes) Mirrored(name string) *mcp.Tool {
-	to, _ := r.tools.Meant(naming.Want{Tool: name})
+	to, _ := r.Tools.Meant(naming.Want{Tool: name})
 	return r.mirrored[to.Identity()]
 }
 

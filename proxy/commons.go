@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -39,20 +40,18 @@ func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) 
 // if the server named one, else the one session that has requests under way there; nil if that cannot be known.
 func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *Session) {
 	sessions := c.p.live()
-	if f, ok := belongs.(*flight); ok {
-		i := slices.IndexFunc(sessions, func(s *Session) bool { return f.requests == s.requests })
-		if i < 0 {
-			return nil
+	first := func(is func(*Session) bool) *Session {
+		if i := slices.IndexFunc(sessions, is); i >= 0 {
+			return sessions[i]
 		}
-		return sessions[i]
+		return nil
+	}
+	if f, ok := belongs.(*flight); ok {
+		return first(func(s *Session) bool { return f.requests == s.requests })
 	}
 	if places := taskPlaces(m.Raw, m.Params); len(places) > 0 {
 		id, _ := wire.Unquote(m.Bytes(places[0]))
-		i := slices.IndexFunc(sessions, func(s *Session) bool { _, known := s.tasks.shownAs(srv, id); return known })
-		if i < 0 {
-			return nil
-		}
-		return sessions[i]
+		return first(func(s *Session) bool { _, known := s.tasks.shownAs(srv, id); return known })
 	}
 	if srv.Counts().Strays() {
 		return nil
@@ -130,19 +129,9 @@ func isShared(srv *toolbox.Server) bool {
 
 // live returns the sessions that are not closed, also of other fronts with the same shared servers.
 func (p *Proxy) live() []*Session {
-	p = p.root
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.liveLocked()
-}
-
-// liveLocked is live, for the root.
-func (p *Proxy) liveLocked() []*Session {
-	all := make([]*Session, 0, len(p.sessions))
-	for s := range p.sessions {
-		all = append(all, s)
-	}
-	return all
+	p.root.mu.Lock()
+	defer p.root.mu.Unlock()
+	return slices.Collect(maps.Keys(p.root.sessions))
 }
 
 // Close ends the shared servers. The sessions are closed by those who made them, and before.

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// scanned reads a message that was read before; nil of none.
+// scanned reads a message that was read before, or made of what was; nil of none.
 func scanned(raw []byte) *wire.Message {
 	if raw == nil {
 		return nil

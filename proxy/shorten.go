@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -41,9 +40,5 @@ func (f *flight) shortened(m *wire.Message) *wire.Message {
 	if result == nil {
 		return m
 	}
-	short := new(wire.Message)
-	if err := wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), short); err != nil {
-		panic(fmt.Sprintf("a preview is no message: %v", err))
-	}
-	return short
+	return scanned(wire.AppendResult(nil, m.Bytes(m.ID), result))
 }

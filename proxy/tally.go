@@ -191,12 +191,9 @@ func durationBounds() bounds {
 }
 
 func bucketOf(d time.Duration) int {
-	for i, b := range durationBounds() {
-		if d.Seconds() <= b {
-			return i
-		}
-	}
-	return len(bounds{})
+	bounds := durationBounds()
+	i, _ := slices.BinarySearch(bounds[:], d.Seconds())
+	return i
 }
 
 // note counts a change of a server's state.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -175,10 +177,7 @@ func (ts *ownTasks) charge(t *ownTask) bool {
 // forget forgets those that are too old.
 func (ts *ownTasks) forget() {
 	ts.mu.Lock()
-	all := make([]*ownTask, 0, len(ts.all))
-	for _, t := range ts.all {
-		all = append(all, t)
-	}
+	all := slices.Collect(maps.Values(ts.all))
 	ts.mu.Unlock()
 	now := time.Now()
 	for _, t := range all {

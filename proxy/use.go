@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,17 +34,9 @@ func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	if err := c.findArgs(c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool", "server_name", "server"}, out[:]); err != nil {
 		return w, fmt.Errorf("%s: %s", meta.UseTool, text(err))
 	}
-	name := out[0]
-	if !name.Present() {
-		name = out[1]
-	}
-	w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(name))
+	w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(cmp.Or(out[0], out[1])))
 	w.Tool, _ = wire.Unquote(c.Bytes(out[2]))
-	server := out[5]
-	if !server.Present() {
-		server = out[6]
-	}
-	w.Server, _ = wire.Unquote(c.Bytes(server))
+	w.Server, _ = wire.Unquote(c.Bytes(cmp.Or(out[5], out[6])))
 	w.arguments = out[3]
 	if out[4].Present() {
 		if c.Raw[out[4].Start] != '{' {

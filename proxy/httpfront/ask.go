@@ -1,6 +1,7 @@
 package httpfront
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -86,7 +87,7 @@ type insider struct {
 
 func (i *insider) Message(msg []byte) {
 	select {
-	case i.notes <- append([]byte(nil), msg...):
+	case i.notes <- bytes.Clone(msg):
 	default: // it is progress, of which the next tells more
 	}
 }
@@ -97,11 +98,8 @@ func (i *insider) Behind() bool { return len(i.notes) == cap(i.notes) }
 func (i *insider) From() proxy.Origin { return proxy.Origin{Address: i.address} }
 
 func (i *insider) Finish(reply []byte) {
-	if reply != nil {
-		reply = append([]byte(nil), reply...)
-	}
 	select {
-	case i.done <- reply:
+	case i.done <- bytes.Clone(reply):
 	default: // it has one
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcp-workbench/workbench/internal/pause"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -256,13 +259,8 @@ const sweepPeriod = time.Minute
 
 // keepSwept sweeps until ctx ends.
 func (cs *clients) keepSwept(ctx context.Context) {
-	for {
-		select {
-		case <-time.After(min(sweepPeriod, cs.idle/2, cs.modernIdle/2)): // after the last sweep, however late that was
-			cs.sweep(time.Now())
-		case <-ctx.Done():
-			return
-		}
+	for pause.For(ctx, min(sweepPeriod, cs.idle/2, cs.modernIdle/2)) == nil { // after the last sweep, however late that was
+		cs.sweep(time.Now())
 	}
 }
 
@@ -308,13 +306,7 @@ func gone() context.Context {
 func (cs *clients) shut(ctx context.Context) {
 	cs.mu.Lock()
 	cs.closing = true
-	var all []*client
-	for _, c := range cs.legacy {
-		all = append(all, c)
-	}
-	for _, c := range cs.modern {
-		all = append(all, c)
-	}
+	all := slices.AppendSeq(slices.Collect(maps.Values(cs.legacy)), maps.Values(cs.modern))
 	cs.mu.Unlock()
 	for _, c := range all {
 		// It stays in the table until its calls are answered, so that the client can answer what servers ask meanwhile.

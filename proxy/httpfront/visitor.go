@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -149,12 +150,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 }
 
 func isTrusted(at netip.Addr, trusted []netip.Prefix) bool {
-	for _, p := range trusted {
-		if p.Contains(at) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) })
 }
 
 // hooksPath begins the paths of Options.Hooks.

@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"context"
-	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
 )
 
@@ -14,10 +14,7 @@ var ErrClosed = shelf.ErrClosed
 type background struct {
 	ctx    context.Context // ends with the session; kept because the work goes on after what began it has returned
 	cancel context.CancelCauseFunc
-
-	mu     sync.Mutex
-	closed bool
-	work   sync.WaitGroup
+	tasks  group.Group
 }
 
 func newBackground() *background {
@@ -29,28 +26,14 @@ func newBackground() *background {
 // begin has f done, unless the session has ended, which false reports; the end of the session ends its context and waits
 // for it.
 func (b *background) begin(f func(ctx context.Context)) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.closed {
-		b.work.Go(func() { f(b.ctx) })
-	}
-	return !b.closed
+	return b.tasks.Begin(func() { f(b.ctx) })
 }
 
 // ended reports whether nothing more is begun.
-func (b *background) ended() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
-}
+func (b *background) ended() bool { return b.ctx.Err() != nil }
 
-// end has nothing more begun and ends the context of what is under way; wait follows.
+// end has nothing more begun and ends the context of what is under way; the wait for that follows.
 func (b *background) end() {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
+	b.tasks.End()
 	b.cancel(ErrClosed)
 }
-
-// wait returns when all is done that was begun.
-func (b *background) wait() { b.work.Wait() }

@@ -245,7 +245,7 @@ func (s *Session) Close(ctx context.Context) error {
 	err := s.shelf.Close()
 	<-s.requests.answered()
 	s.approvals.close()
-	s.work.wait()
+	s.work.tasks.Wait()
 	s.tasks.close()
 	s.results.Close()
 	s.shelf.Forget()

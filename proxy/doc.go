@@ -42,7 +42,7 @@
 // A part calls nothing of another one with its lock held but an account, which has the last lock of all. The
 // exceptions, each lock before those that may be taken while it is held:
 //
-//	Proxy.reloading, Proxy.mu, watches.mu, Shelf.mu, requests.mu, background.mu, line.mu, Claims.mu
+//	Proxy.reloading, Proxy.mu, watches.mu, Shelf.mu, requests.mu, background.tasks, line.mu, Claims.mu
 //	ownTask.mu, ownTasks.mu
 //	ownTask.mu, or narrator.mu and then patience.mu, and then the outlet's: so that nothing follows a reply
 package proxy

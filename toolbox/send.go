@@ -166,10 +166,12 @@ func (s *sender) pumpOnce() {
 	}
 }
 
+var errMute = errors.New("takes no more messages")
+
 // drop withdraws a connection that takes no more messages; its owner ends it.
 func (s *sender) drop(c *rpc.Conn) {
 	s.at.withdraw(c)
-	c.Break(nil)
+	c.Break(errMute)
 }
 
 // Request makes a request of workbench's own and waits for the result, which the caller may keep. It waits for no turn.

@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,10 +158,8 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 			cause = idle
 		case ctx.Err() != nil:
 			cause = context.Cause(ctx)
-		case c.BrokenBy() != nil:
-			cause = c.BrokenBy()
 		default:
-			cause = errors.New("takes no more messages")
+			cause = context.Cause(c.Broken())
 		}
 	}
 	c.close(c.Loss(cause))
@@ -183,7 +180,7 @@ func (o *owner) wait(ctx context.Context, c *connection) *IdleError {
 		select {
 		case <-c.Link().Done():
 			return nil
-		case <-c.Broken():
+		case <-c.Broken().Done():
 			link.AwaitEnd(c.Link())
 			return nil
 		case <-ctx.Done():
@@ -318,8 +315,8 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 		select {
 		case <-c.Link().Done():
 			c.close(c.Cause())
-		case <-c.Broken():
-			c.close(cmp.Or(c.BrokenBy(), ErrClosed))
+		case <-c.Broken().Done():
+			c.close(context.Cause(c.Broken()))
 		case <-started:
 		}
 	}()

@@ -11,7 +11,8 @@ import (
 
 // New makes a connection over a link, which does not read before Begin.
 func New(l link.Link, opts Options) *Conn {
-	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, breakage: breakage{broken: make(chan struct{})}, over: make(chan struct{})}
+	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, over: make(chan struct{})}
+	c.broken, c.toBreak = context.WithCancelCause(context.Background())
 	c.self = c
 	c.hello.Store(new(Hello))
 	c.Calls = &Table{

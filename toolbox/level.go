@@ -14,14 +14,13 @@ const LevelWait = 2 * time.Second
 
 // leveler is a logging/setLevel on its way.
 type leveler struct {
+	deaf
 	to    *sender
 	level string
 	nth   int // of the levels that were set
 	call  *Call
 	done  chan struct{}
 }
-
-func (l *leveler) Progress(*wire.Message, wire.Span) {}
 
 // Done has what waits for the server go on. One that refuses the level goes on logging as it did.
 func (l *leveler) Done(*wire.Message, error) {
@@ -89,7 +88,7 @@ func levelAgain(ctx context.Context, c *rpc.Conn, level string) {
 	_, _ = c.Request(ctx, "logging/setLevel", wire.NewObject(nil).Text("level", level).End()) // it may refuse
 }
 
-// deaf handles what has no reply.
+// deaf handles what has no reply, or no progress.
 type deaf struct{}
 
 func (deaf) Progress(*wire.Message, wire.Span) {}

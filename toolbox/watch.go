@@ -281,13 +281,12 @@ func (w *watches) ended(l *listener, refused bool) (deaf bool) {
 
 // listener makes a subscription again that has ended: the server ended it, or what is between cut its stream.
 type listener struct {
+	deaf
 	watches *watches
 	upkeep
 	began time.Time
 	call  *Call
 }
-
-func (l *listener) Progress(*wire.Message, wire.Span) {}
 
 func (l *listener) Done(m *wire.Message, err error) {
 	if err == nil && m.Kind == wire.Failure {

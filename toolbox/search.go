@@ -50,12 +50,8 @@ func searched(it *offered.Item, kind string) find.Entry {
 // AboutSkill gives what the list of a server says of a skill. Its name is that of its manifest, else the folder in its
 // uri.
 func AboutSkill(it *Item) (name, description string) {
-	var at [2]wire.Span
-	if front, err := wire.FindPath(it.Raw, wire.Whole(it.Raw), "frontmatter"); err == nil && front.Present() &&
-		wire.Find(it.Raw, front, []string{"name", "description"}, at[:]) == nil {
-		name, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
-		description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
-	}
+	name, _ = wire.Text(it.Raw, wire.Whole(it.Raw), "frontmatter", "name")
+	description, _ = wire.Text(it.Raw, wire.Whole(it.Raw), "frontmatter", "description")
 	if name == "" {
 		name = path.Base(path.Dir(it.Key.Verbatim()))
 	}

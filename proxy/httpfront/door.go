@@ -58,9 +58,8 @@ func (d *door) admit(r *http.Request) (caller, *refusal) {
 		return caller{}, refuseToken("invalid_token", "the token is not that of this server; workbench token prints it")
 	}
 	p, err := d.tokens.Verify(r.Context(), token)
-	var denied *principal.DeniedError
-	switch {
-	case errors.As(err, &denied):
+	switch denied, ok := errors.AsType[*principal.DeniedError](err); {
+	case ok:
 		return caller{}, refuseToken("invalid_token", denied.Reason)
 	case err != nil:
 		d.log.Warn().AnErr(logkey.Err, err).Msg("a token cannot be checked")
@@ -91,8 +90,7 @@ func (d *door) stays(ctx context.Context, c *caller) bool {
 		return true
 	}
 	p, err := d.tokens.Verify(ctx, c.token)
-	var denied *principal.DeniedError
-	return !errors.As(err, &denied) && (err != nil || p.Name == c.Name)
+	return !errors.As(err, new(*principal.DeniedError)) && (err != nil || p.Name == c.Name)
 }
 
 // refuseToken refuses a request for its token (RFC 6750, section 3).

@@ -1,6 +1,7 @@
 package httpfront
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -64,17 +65,11 @@ type Options struct {
 }
 
 func (o *Options) fill() {
-	set(&o.MaxBody, 4<<20)
-	set(&o.MaxSessions, 1024)
-	set(&o.MaxConns, 10000)
-	set(&o.Idle, 30*time.Minute)
-	set(&o.ModernIdle, 15*time.Minute)
-	set(&o.KeepAlive, 15*time.Second)
-	set(&o.Drain, 10*time.Second)
-}
-
-func set[T int | time.Duration](to *T, value T) {
-	if *to == 0 {
-		*to = value
-	}
+	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 1024)
+	o.MaxConns = cmp.Or(o.MaxConns, 10000)
+	o.Idle = cmp.Or(o.Idle, 30*time.Minute)
+	o.ModernIdle = cmp.Or(o.ModernIdle, 15*time.Minute)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.Drain = cmp.Or(o.Drain, 10*time.Second)
 }

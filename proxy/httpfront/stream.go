@@ -166,14 +166,16 @@ func (st *stream) loseLocked() {
 	}
 }
 
-// leave drops what is kept as soon as nobody reads it: nobody comes back for it.
-func (st *stream) leave() {
+// leave drops what is kept as soon as nobody reads it: nobody comes back for it. It returns how many messages were
+// dropped because nobody read them.
+func (st *stream) leave() (missed int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.left = true
 	if st.reader == nil {
 		st.emptyLocked()
 	}
+	return st.dropped
 }
 
 func (st *stream) emptyLocked() {
@@ -300,13 +302,6 @@ func (st *stream) take(rd *reader) (events []event, over, mine bool) {
 	events = slices.Clone(st.events[i:])
 	rd.at = st.last
 	return events, st.over, true
-}
-
-// missed returns how many messages were dropped because nobody read them.
-func (st *stream) missed() int {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.dropped
 }
 
 // serve writes what comes to rd until the stream is over, and reports whether it was written to its end; it was not if

@@ -89,6 +89,5 @@ func (ss *streams) end() (missed int) {
 	}
 	ss.mu.Unlock()
 	ss.standing.end(nil)
-	ss.standing.leave()
-	return ss.standing.missed()
+	return ss.standing.leave()
 }

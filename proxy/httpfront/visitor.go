@@ -113,27 +113,19 @@ func TellOf(r *http.Request, e trail.Event) {
 
 // isProxy reports whether a request came straight from a proxy that is believed.
 func (vs *visitors) isProxy(remote string) bool {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		return false
-	}
-	at, err := netip.ParseAddr(host)
-	return err == nil && isTrusted(at.Unmap(), vs.trusted)
+	at, err := netip.ParseAddrPort(remote)
+	return err == nil && isTrusted(at.Addr().Unmap(), vs.trusted)
 }
 
 // clientAddress is the address of the client, without its port. What X-Forwarded-For says is believed of those alone
 // who are trusted, and of what they say as far as those again are: the last address that is not one of theirs is the
 // client's.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	at, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	at = at.Unmap()
+	at := from.Addr().Unmap()
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && isTrusted(at, trusted); i-- {
 		hop := strings.TrimSpace(hops[i])

@@ -60,11 +60,17 @@ func (r *resourceDesk) answer(c *call) {
 // toWatch notes that the client wants to hear of a resource, or does so no longer, and gives where the request for that
 // goes.
 func (r *resourceDesk) toWatch(at destination, uri, method string) (destination, error) {
-	on := method == "resources/subscribe"
-	news, wanted, err := r.watchFor(at.srv, uri, at.key, on)
-	if err != nil {
-		return destination{}, err
+	on, news := method == "resources/subscribe", false
+	if on {
+		var err error
+		if news, err = r.watches.add(uri); err != nil {
+			return destination{}, err
+		}
+	} else {
+		// The client may have subscribed when the uri led there by itself.
+		r.watches.drop(r.shelf.Routes().Places.NamesOf(at.srv, at.key))
 	}
+	wanted := on || r.watched(at.srv, at.key) // by any client of the server
 	at.srv.Watch(at.key, wanted)
 	if !on && wanted {
 		return destination{}, nil
@@ -114,18 +120,6 @@ func tellWatch(srv *toolbox.Server, own string, on bool) {
 	if srv.Era().Has(method) {
 		srv.Tell(method, wire.NewObject(nil).Text("uri", own).End()) // one without subscriptions refuses
 	}
-}
-
-// watchFor notes what a legacy client wants to hear of; it reports whether that is news of something it wants, and
-// whether any client of the server wants it now.
-func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (news, wanted bool, err error) {
-	if on {
-		news, err = r.watches.add(uri)
-	} else {
-		// The client may have subscribed when the uri led there by itself.
-		r.watches.drop(r.shelf.Routes().Places.NamesOf(srv, own))
-	}
-	return news, on || r.watched(srv, own), err
 }
 
 // hears reports whether the client wants to hear of changes of a resource.

@@ -137,14 +137,13 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 	r.NotReady = append(r.NotReady, one)
 }
 
-// write gives the report in words.
+// write gives the report in words, and says why servers are not ready.
 func (r *boxReport) write(b *strings.Builder) {
-	if !r.Open {
-		fmt.Fprintf(b, "%s: not open\n", r.Toolbox)
-		r.writeAbsent(b)
-		return
+	if r.Open {
+		fmt.Fprintf(b, "%s: %d of %d servers ready", r.Toolbox, len(r.Ready), len(r.Ready)+len(r.Idle)+len(r.NotReady))
+	} else {
+		fmt.Fprintf(b, "%s: not open", r.Toolbox)
 	}
-	fmt.Fprintf(b, "%s: %d of %d servers ready", r.Toolbox, len(r.Ready), len(r.Ready)+len(r.Idle)+len(r.NotReady))
 	if len(r.Ready) > 0 {
 		fmt.Fprintf(b, " (%s)", strings.Join(r.Ready, ", "))
 	}
@@ -152,11 +151,6 @@ func (r *boxReport) write(b *strings.Builder) {
 		fmt.Fprintf(b, "; idle, started by the next call: %s", strings.Join(r.Idle, ", "))
 	}
 	b.WriteByte('\n')
-	r.writeAbsent(b)
-}
-
-// writeAbsent says why servers are not ready.
-func (r *boxReport) writeAbsent(b *strings.Builder) {
 	for _, srv := range r.NotReady {
 		fmt.Fprintf(b, "- %s is %s", srv.Name, srv.State)
 		if srv.Error != "" {

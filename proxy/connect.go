@@ -60,7 +60,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		requests: s.requests,
 		profile:  s.profile,
 		turns:    newTurns(s.account),
-		recorder: &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number},
+		recorder: &recorder{log: root.opts.Calls, masks: opts.Toolbox.Masks, user: who.Name, session: s.number},
 		forwarding: &forwarding{
 			tallies: &root.tallies,
 			counted: root.tallies.user(who.Name),

@@ -13,7 +13,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/find"
-	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -122,8 +121,5 @@ func (p *Proxy) Calls() *calls.Log { return p.root.opts.Calls }
 
 // direct reports whether the session lists its tools without the meta tools.
 func (p *Proxy) direct() bool { return p.opts.Direct != "" }
-
-// masks take secrets out of what is kept.
-func (p *Proxy) masks() *mask.Set { return p.opts.Toolbox.Masks }
 
 var _ wire.Endpoint = (*Proxy)(nil)

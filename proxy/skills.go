@@ -109,11 +109,11 @@ func newSkill(raw []byte) skill {
 	for _, span := range skillPlaces(raw, wire.Whole(raw)) {
 		uri, _ := wire.Unquote(raw[span.Start:span.End])
 		if add(uri); root == "" { // the first is that of the manifest
-			root, _, _ = cutLast(uri)
+			root, _ = cutLast(uri)
 			add(root)
 			continue
 		}
-		for folder, _, ok := cutLast(uri); ok && len(folder) > len(root) && strings.HasPrefix(folder, root+"/"); folder, _, ok = cutLast(folder) {
+		for folder, ok := cutLast(uri); ok && len(folder) > len(root) && strings.HasPrefix(folder, root+"/"); folder, ok = cutLast(folder) {
 			add(folder)
 		}
 	}
@@ -121,12 +121,12 @@ func newSkill(raw []byte) skill {
 }
 
 // cutLast cuts a uri before its last slash.
-func cutLast(uri string) (folder, name string, ok bool) {
+func cutLast(uri string) (folder string, ok bool) {
 	i := strings.LastIndexByte(uri, '/')
 	if i < 0 {
-		return uri, "", false
+		return uri, false
 	}
-	return uri[:i], uri[i+1:], true
+	return uri[:i], true
 }
 
 // skillPlaces finds the uris in the entry of a skill, or in the list of a folder, at in.

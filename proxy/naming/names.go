@@ -66,8 +66,7 @@ func Meant(cfg *config.Config, boxes []*toolbox.Toolbox, k toolbox.Kind, name st
 	if err == nil {
 		return items[found.Identity()], nil
 	}
-	var unclear *unclearError
-	if errors.As(err, &unclear) {
+	if unclear, ok := errors.AsType[*unclearError](err); ok {
 		return toolbox.Item{}, &NamedError{error: fmt.Errorf("%q could be several %s", foreign.NewName(name), k), Near: unclear.forms}
 	}
 	if errors.Is(err, ErrUnknown) {

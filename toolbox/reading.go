@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/pause"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
@@ -147,6 +148,17 @@ func (r *reading) now(ctx context.Context, c *rpc.Conn, k Kind) (read, differs b
 		return false, false
 	}
 	return true, r.lists.Store(k, list)
+}
+
+// readList reads a list, as far as there is room.
+func readList(ctx context.Context, c *rpc.Conn, k Kind, room int) offered.Reading {
+	usable := func(it offered.Item) bool { return k != Tools || c.Link().Usable(it.Key.Verbatim(), it.Raw) }
+	r := offered.Read(k, room, usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+		return page(ctx, c, method, params, take)
+	})
+	none := k != Tools && link.CodeOf(r.Err) == wire.CodeMethodNotFound
+	r.Unread = r.Err != nil && !none
+	return r
 }
 
 // freshLeast is how long a list is taken to be fresh at least: a client that is told of a change asks for the list at

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
@@ -55,4 +56,27 @@ func isFinal(err error) bool {
 		return true
 	}
 	return false
+}
+
+// listTries is how often a page of a list is asked for, and listRest how long is waited before the second time; it
+// doubles.
+const (
+	listTries = 3
+	listRest  = 200 * time.Millisecond
+)
+
+// page asks for a page of a list, and again if a remote server is in trouble: reading a list twice does no harm. One
+// that wants to be left alone is not asked meanwhile, and nothing here waits for that.
+func page(ctx context.Context, c *rpc.Conn, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+	tries := upkeep{conn: c}
+	for try := 1; ; try++ {
+		p, err := rpc.Consult(ctx, c, method, params, take)
+		trouble, _ := errors.AsType[*remote.StatusError](err)
+		if trouble == nil || try == listTries || !trouble.IsPassing() || !trouble.Next.IsZero() {
+			return p, err
+		}
+		if !tries.rest(ctx, backoff.Jitter(listRest<<(try-1)), nil) {
+			return p, err
+		}
+	}
 }

@@ -67,11 +67,10 @@ type Options struct {
 // Conn is a connection to a server.
 type Conn struct {
 	writer
+	breakage
 	Calls *Table // the calls that are under way
 
 	opts    Options
-	broken  context.Context // ends when the connection is to be ended
-	toBreak context.CancelCauseFunc
 	noise   noise
 	backlog backlog
 	asking  atomic.Int32  // requests of the server that the client has not answered
@@ -79,12 +78,6 @@ type Conn struct {
 	hello   atomic.Pointer[Hello]
 	self    holder // the connection itself, for its calls
 }
-
-// Break has the owner end the connection, for a reason.
-func (c *Conn) Break(cause error) { c.toBreak(cause) }
-
-// Broken ends when the connection is to be ended; its cause says why.
-func (c *Conn) Broken() context.Context { return c.broken }
 
 // Link is what the connection goes over.
 func (c *Conn) Link() link.Link { return c.link }

@@ -11,8 +11,7 @@ import (
 
 // New makes a connection over a link, which does not read before Begin.
 func New(l link.Link, opts Options) *Conn {
-	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, over: make(chan struct{})}
-	c.broken, c.toBreak = context.WithCancelCause(context.Background())
+	c := &Conn{opts: opts, writer: writer{l, opts.Buffers, opts.Log}, breakage: newBreakage(), over: make(chan struct{})}
 	c.self = c
 	c.hello.Store(new(Hello))
 	c.Calls = &Table{

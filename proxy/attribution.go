@@ -56,7 +56,7 @@ func nameEdits(edits []wire.Edit, srv *toolbox.Server, method string, raw []byte
 	member := append([]byte(`"`+metaServer+`":`), name...)
 	switch {
 	case !in[0].Present() && shown:
-		return append(edits, insertMember(raw, params, append(append([]byte(`"_meta":{`), member...), '}'))), nil
+		return append(edits, eras.InsertMember(raw, params, append(append([]byte(`"_meta":{`), member...), '}'))), nil
 	case !in[0].Present():
 		return edits, nil
 	case raw[in[0].Start] != '{':
@@ -69,7 +69,7 @@ func nameEdits(edits []wire.Edit, srv *toolbox.Server, method string, raw []byte
 	case said.Present():
 		return append(edits, wire.Edit{Span: said, New: name}), nil
 	case shown:
-		return append(edits, insertMember(raw, in[0], member)), nil
+		return append(edits, eras.InsertMember(raw, in[0], member)), nil
 	}
 	return edits, nil
 }

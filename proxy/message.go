@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// scanned reads a message that was read before, or made of what was; nil of none.
+// scanned reads a message that was read before; nil of none.
 func scanned(raw []byte) *wire.Message {
 	if raw == nil {
 		return nil
@@ -35,12 +35,4 @@ func withResult(m *wire.Message, result []byte) *wire.Message {
 		return m
 	}
 	return other
-}
-
-// insertMember gives the edit that puts a member at the beginning of an object.
-func insertMember(raw []byte, object wire.Span, member []byte) wire.Edit {
-	if holdsMembers(raw, object) {
-		member = append(member, ',')
-	}
-	return wire.Edit{Span: wire.At(object.Start + 1), New: member}
 }

@@ -195,7 +195,7 @@ func (r *round) again() {
 		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
 		return
 	}
-	raw := wire.Splice(nil, m.Raw, insertMember(m.Raw, m.Params, text))
+	raw := wire.Splice(nil, m.Raw, eras.InsertMember(m.Raw, m.Params, text))
 	if err := wire.Scan(raw, &m); err != nil {
 		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
 		return

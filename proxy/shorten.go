@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -40,5 +41,9 @@ func (f *flight) shortened(m *wire.Message) *wire.Message {
 	if result == nil {
 		return m
 	}
-	return scanned(wire.AppendResult(nil, m.Bytes(m.ID), result))
+	short := new(wire.Message)
+	if err := wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), short); err != nil {
+		panic(fmt.Sprintf("a preview is no message: %v", err))
+	}
+	return short
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -140,9 +141,9 @@ func (s *span) edit(c *call) wire.Edit {
 	case s.parent.Present():
 		return wire.Edit{Span: s.parent, New: []byte(value)}
 	case c.HasMeta():
-		return insertMember(c.Raw, c.Meta, []byte(member))
+		return eras.InsertMember(c.Raw, c.Meta, []byte(member))
 	case !c.Meta.Present() && c.Params.Present():
-		return insertMember(c.Raw, c.Params, []byte(`"_meta":{`+member+"}"))
+		return eras.InsertMember(c.Raw, c.Params, []byte(`"_meta":{`+member+"}"))
 	default:
 		return wire.Edit{} // there is no place for it
 	}

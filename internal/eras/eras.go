@@ -282,3 +282,12 @@ func sorted(edits []wire.Edit) []wire.Edit {
 	slices.SortStableFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
 	return edits
 }
+
+// InsertMember gives the edit that puts a member at the beginning of an object.
+func InsertMember(raw []byte, object wire.Span, member []byte) wire.Edit {
+	for range wire.Members(raw, object) {
+		member = append(member, ',')
+		break
+	}
+	return wire.Edit{Span: wire.At(object.Start + 1), New: member}
+}

@@ -26,6 +26,9 @@ type Options struct {
 	pgAnswer time.Duration    // how long PostgreSQL may take; 0: answerWithin
 }
 
+// answerWithin is how long PostgreSQL may take where the caller has set no earlier end.
+const answerWithin = 30 * time.Second
+
 func (o Options) withDefaults() Options {
 	if o.SessionIdle == 0 {
 		o.SessionIdle = 30 * time.Minute

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// answerWithin is how long PostgreSQL may take where the caller has set no earlier end.
-	answerWithin = 30 * time.Second
 	// migrationLock is the advisory lock that one process at a time migrates under.
 	migrationLock = 0x776f726b62656e63
 	// maxTries is how often a transaction is made that finds there what it is to make: another may be about to go.

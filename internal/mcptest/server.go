@@ -4,6 +4,7 @@ package mcptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,8 +60,7 @@ func (s *Server) Connect(send func([]byte)) wire.Session {
 	if tools == nil {
 		tools = DefaultTools()
 	}
-	ss := &session{server: s, send: send, tools: tools, answers: make(map[string]chan []byte), closed: make(chan struct{}), changed: make(chan struct{})}
-	return ss
+	return &session{server: s, send: send, tools: tools, answers: make(map[string]chan []byte), closed: make(chan struct{}), changed: make(chan struct{})}
 }
 
 type session struct {
@@ -171,18 +171,13 @@ func (s *session) Close(ctx context.Context) error {
 
 func (s *session) request(m *wire.Message) {
 	method := string(m.Bytes(m.Method))
-	for _, silent := range s.server.Silent {
-		if method == silent {
-			return
-		}
-	}
-	for _, refuse := range s.server.Refuse {
-		if method == refuse {
-			s.fail(m, wire.CodeInternal, "refused by the test", "")
-			return
-		}
-	}
-	if slices.Contains(s.server.Lack, method) {
+	switch {
+	case slices.Contains(s.server.Silent, method):
+		return
+	case slices.Contains(s.server.Refuse, method):
+		s.fail(m, wire.CodeInternal, "refused by the test", "")
+		return
+	case slices.Contains(s.server.Lack, method):
 		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
 		return
 	}
@@ -206,9 +201,7 @@ func (s *session) request(m *wire.Message) {
 			return
 		}
 		s.reply(m, fmt.Sprintf(`{"supportedVersions":["2026-07-28"],"capabilities":%s,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`, s.capabilities()))
-	case "ping":
-		s.reply(m, "{}")
-	case "logging/setLevel":
+	case "ping", "logging/setLevel":
 		s.reply(m, "{}")
 	case "tools/list":
 		s.mu.Lock()
@@ -275,12 +268,7 @@ func (s *session) initialize(m *wire.Message) {
 }
 
 // name is what it calls itself.
-func (s *Server) name() string {
-	if s.Name == "" {
-		return "mcptest"
-	}
-	return s.Name
-}
+func (s *Server) name() string { return cmp.Or(s.Name, "mcptest") }
 
 // task answers a request about a task, whichever that is.
 func (s *session) task(m *wire.Message, method string) {
@@ -296,8 +284,7 @@ func (s *session) task(m *wire.Message, method string) {
 func (s *session) skills(m *wire.Message, method string) {
 	const entry = `{ "uri":"skill://%[1]s/SKILL.md","frontmatter":{"name":%[1]q,"description":"of %[2]s"},"resources":[` +
 		`{"uri":"skill://%[1]s/SKILL.md","digest":"sha256:%[2]s","size":1.0},{"uri":"skill://%[1]s/refs/a.md","digest":"x","size":2}],"x":1e400}`
-	span, _ := wire.FindPath(m.Raw, m.Params, "uri")
-	uri, _ := wire.Unquote(m.Bytes(span))
+	uri, _ := m.Text(m.Params, "uri")
 	switch method {
 	case "skills/list":
 		var entries []string
@@ -332,9 +319,8 @@ func (s *session) capabilities() string {
 
 func (s *session) page(m *wire.Message, kind string, items []string) {
 	from := 0
-	if cursor, err := wire.FindPath(m.Raw, m.Params, "cursor"); err == nil && cursor.Present() {
-		text, _ := wire.Unquote(m.Bytes(cursor))
-		from, _ = strconv.Atoi(text)
+	if cursor, ok := m.Text(m.Params, "cursor"); ok {
+		from, _ = strconv.Atoi(cursor)
 	}
 	to, next := len(items), ""
 	if n := s.server.PageSize; n > 0 && from+n < to {
@@ -420,7 +406,7 @@ func (s *session) tool(m *wire.Message) {
 	}
 	switch name {
 	case "echo":
-		s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, string(m.Bytes(out[1]))))+`}]}`)
+		s.text(m, string(m.Bytes(out[1])))
 	case "params":
 		s.text(m, string(m.Bytes(m.Params)))
 	case "refuse":
@@ -516,12 +502,10 @@ func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
 
 // progress sends n notifications, each after a pause.
 func (s *session) progress(m *wire.Message, meta wire.Span, n int, pause time.Duration) {
-	token, err := wire.FindPath(m.Raw, meta, "progressToken")
-	if err == nil && token.Present() {
-		for i := range n {
-			time.Sleep(pause)
-			s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"x":1.0}}`, m.Bytes(token), i+1, n))
-		}
+	token := m.Get(meta, "progressToken")
+	for i := 0; token != nil && i < n; i++ {
+		time.Sleep(pause)
+		s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"x":1.0}}`, token, i+1, n))
 	}
 }
 

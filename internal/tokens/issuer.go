@@ -93,10 +93,8 @@ const (
 	wrongTokenTip = "; ask its issuer for one that is for this server"
 )
 
-// user names who has a sub. Somebody of that name who has a token made here is somebody else.
-func (i *Issuer) user(sub string) string { return sub + i.suffix() }
-
-// suffix ends the names of the issuer's users, and of no others.
+// suffix ends the names of the issuer's users, and of no others: somebody of the same sub who has a token made here is
+// somebody else.
 func (i *Issuer) suffix() string { return "@" + i.name }
 
 // Verify returns who a token stands for: the claim sub at the issuer, with the rights that its scopes give.
@@ -136,7 +134,7 @@ func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal,
 }
 
 func (i *Issuer) principal(c *claims) (principal.Principal, error) {
-	name := i.user(c.Subject)
+	name := c.Subject + i.suffix()
 	unfit := func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError } // the last may be several
 	switch {
 	case c.Subject == "" || len(name) > maxName || strings.ContainsFunc(c.Subject, unfit):

@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -215,22 +217,57 @@ func DefaultTimeouts() Timeouts {
 
 // Toolbox returns the toolbox of that name, or false if there is none.
 func (c *Config) Toolbox(name string) (*Toolbox, bool) {
+	i := slices.IndexFunc(c.Toolboxes, func(t Toolbox) bool { return t.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Toolboxes[i], true
+}
+
+// Server returns the server of that name, or false if there is none.
+func (t *Toolbox) Server(name string) (*Server, bool) {
+	i := slices.IndexFunc(t.Servers, func(s Server) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &t.Servers[i], true
+}
+
+// ToolboxNames are the names of the toolboxes.
+func (c *Config) ToolboxNames() (names []string) {
 	for i := range c.Toolboxes {
-		if c.Toolboxes[i].Name == name {
-			return &c.Toolboxes[i], true
+		names = append(names, c.Toolboxes[i].Name)
+	}
+	return names
+}
+
+// ServerNames are the names of the servers.
+func (t *Toolbox) ServerNames() (names []string) {
+	for i := range t.Servers {
+		names = append(names, t.Servers[i].Name)
+	}
+	return names
+}
+
+// Servers gives every server, with its toolbox, in the order of the file.
+func (c *Config) Servers() iter.Seq2[*Toolbox, *Server] {
+	return func(yield func(*Toolbox, *Server) bool) {
+		for i := range c.Toolboxes {
+			for k := range c.Toolboxes[i].Servers {
+				if !yield(&c.Toolboxes[i], &c.Toolboxes[i].Servers[k]) {
+					return
+				}
+			}
 		}
 	}
-	return nil, false
 }
 
 // Problems returns the Problem of every server that has one and is not disabled, in the order of the file.
 func (c *Config) Problems() []error {
 	var problems []error
-	for _, t := range c.Toolboxes {
-		for _, s := range t.Servers {
-			if s.Problem != nil && !s.Disabled {
-				problems = append(problems, s.Problem)
-			}
+	for _, s := range c.Servers() {
+		if s.Problem != nil && !s.Disabled {
+			problems = append(problems, s.Problem)
 		}
 	}
 	return problems

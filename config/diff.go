@@ -69,8 +69,7 @@ func (c *Changes) String() string {
 // account which file a configuration came from.
 func Diff(old, now *Config) *Changes {
 	c := &Changes{Settings: settings(old, now)}
-	was, is := toolboxNames(old), toolboxNames(now)
-	c.Added, c.Removed, c.Reordered = compareNames(was, is)
+	c.Added, c.Removed, c.Reordered = compareNames(old.ToolboxNames(), now.ToolboxNames())
 	for i := range now.Toolboxes {
 		t := &now.Toolboxes[i]
 		if before, ok := old.Toolbox(t.Name); ok {
@@ -84,7 +83,7 @@ func Diff(old, now *Config) *Changes {
 
 func diffToolbox(old, now *Toolbox) *ToolboxChange {
 	d := ToolboxChange{Name: now.Name, Settings: settings(old, now)}
-	d.Added, d.Removed, d.Reordered = compareNames(serverNames(old), serverNames(now))
+	d.Added, d.Removed, d.Reordered = compareNames(old.ServerNames(), now.ServerNames())
 	for i := range now.Servers {
 		s := &now.Servers[i]
 		before, ok := old.Server(s.Name)
@@ -100,15 +99,6 @@ func diffToolbox(old, now *Toolbox) *ToolboxChange {
 		return nil
 	}
 	return &d
-}
-
-// Server returns the server of that name, or false if there is none.
-func (t *Toolbox) Server(name string) (*Server, bool) {
-	i := slices.IndexFunc(t.Servers, func(s Server) bool { return s.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return &t.Servers[i], true
 }
 
 // StartedAs is what decides how the server is started and reached: all of it but what holds for a server that runs,
@@ -175,22 +165,6 @@ func divide(names, others []string) (alone, shared []string) {
 		}
 	}
 	return alone, shared
-}
-
-func toolboxNames(c *Config) []string {
-	var names []string
-	for i := range c.Toolboxes {
-		names = append(names, c.Toolboxes[i].Name)
-	}
-	return names
-}
-
-func serverNames(t *Toolbox) []string {
-	var names []string
-	for i := range t.Servers {
-		names = append(names, t.Servers[i].Name)
-	}
-	return names
 }
 
 // split gives what holds for a server that runs, and all else.

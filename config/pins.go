@@ -20,16 +20,13 @@ func (c *Config) pin() {
 			mode = lock.Warn
 		}
 	}
-	for _, t := range c.Toolboxes {
-		for i := range t.Servers {
-			s := &t.Servers[i]
-			if s.Transport == TransportBuiltin {
-				continue // it is this program
-			}
-			s.Pins = lock.Pins{Mode: cmp.Or(t.Pins, mode), ID: lock.ID{Toolbox: t.Name, Server: s.Name}, Path: path, Source: source}
-			if source == nil && s.Pins.Mode == lock.Warn {
-				s.Pins.Mode = lock.Off
-			}
+	for t, s := range c.Servers() {
+		if s.Transport == TransportBuiltin {
+			continue // it is this program
+		}
+		s.Pins = lock.Pins{Mode: cmp.Or(t.Pins, mode), ID: lock.ID{Toolbox: t.Name, Server: s.Name}, Path: path, Source: source}
+		if source == nil && s.Pins.Mode == lock.Warn {
+			s.Pins.Mode = lock.Off
 		}
 	}
 }

@@ -23,16 +23,13 @@ func (s *Server) Secrets() []Secret {
 
 // source gives each server the commands that print secrets which it wants.
 func (c *Config) source() {
-	for _, t := range c.Toolboxes {
-		for i := range t.Servers {
-			s := &t.Servers[i]
-			for _, secret := range s.Secrets() {
-				if from, ok := c.Secrets[secret.Name]; ok {
-					if s.SecretCommands == nil {
-						s.SecretCommands = make(map[string][]string)
-					}
-					s.SecretCommands[secret.Name] = from.Command
+	for _, s := range c.Servers() {
+		for _, secret := range s.Secrets() {
+			if from, ok := c.Secrets[secret.Name]; ok {
+				if s.SecretCommands == nil {
+					s.SecretCommands = make(map[string][]string)
 				}
+				s.SecretCommands[secret.Name] = from.Command
 			}
 		}
 	}

@@ -16,11 +16,7 @@ type UnknownToolboxError struct {
 
 // UnknownToolbox returns the error for a name that no toolbox has.
 func (c *Config) UnknownToolbox(name string) error {
-	e := &UnknownToolboxError{Name: name, BuiltIn: c.Path == ""}
-	for _, t := range c.Toolboxes {
-		e.Known = append(e.Known, t.Name)
-	}
-	return e
+	return &UnknownToolboxError{Name: name, Known: c.ToolboxNames(), BuiltIn: c.Path == ""}
 }
 
 func (e *UnknownToolboxError) Error() string { return fmt.Sprintf("there is no toolbox %q", e.Name) }

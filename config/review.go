@@ -123,34 +123,24 @@ func asWritten(path string, n *document.Node) string {
 	case "models.apiKey", "server.headers", "server.oauth.clientSecret", "server.oauth.privateKey", "server.oauth.identityProvider.clientSecret":
 		return masked(n)
 	}
-	var b strings.Builder
+	var parts []string
 	switch n.Kind {
 	case document.Text:
-		b.WriteString(text(n.Value))
+		return text(n.Value)
 	case document.Array:
-		b.WriteByte('[')
-		for i, item := range n.Items {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(asWritten(path+"[]", item))
+		for _, item := range n.Items {
+			parts = append(parts, asWritten(path+"[]", item))
 		}
-		b.WriteByte(']')
+		return "[" + strings.Join(parts, ", ") + "]"
 	case document.Object:
-		b.WriteByte('{')
-		for i, m := range n.Members {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(text(m.Key) + ": " + asWritten(path+"."+m.Key, m.Value))
+		for _, m := range n.Members {
+			parts = append(parts, text(m.Key)+": "+asWritten(path+"."+m.Key, m.Value))
 		}
-		b.WriteByte('}')
+		return "{" + strings.Join(parts, ", ") + "}"
 	case document.Null:
-		b.WriteString("null")
-	default:
-		b.WriteString(n.Value)
+		return "null"
 	}
-	return b.String()
+	return n.Value
 }
 
 // masked is asWritten for values that are secret unless they name variables.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -56,13 +55,9 @@ func readApprove(o *object) Approve {
 }
 
 func (c *checker) approveRule(rules Approve, tools string, n *document.Node, at string) Approve {
-	v, ok := c.text(n, at, false)
+	v, ok := c.choice(n, at, approveChoices())
 	if !ok {
 		// A user who wanted to be asked must not go unasked because of a mistake.
-		return append(rules, ApproveRule{tools, ApproveAlways})
-	}
-	if !slices.Contains(approveChoices(), v.text) {
-		c.reject(v, "want "+oneOf(approveChoices()), didYouMean(v.text, approveChoices()))
 		return append(rules, ApproveRule{tools, ApproveAlways})
 	}
 	return append(rules, ApproveRule{tools, ApproveWhen(v.text)})

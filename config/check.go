@@ -27,14 +27,14 @@ func (c *checker) config(root *document.Node) *Config {
 		cfg.Secrets = c.secrets(n, path)
 	}
 	o.fill(cfg, "toolMode", "openTimeout", "openBudget", "codeMode", "maxMessage")
-	if n, path, ok := o.take("store"); ok {
-		c.store(n, path, &cfg.Store)
+	if in, ok := o.within("store"); ok {
+		readStore(in, &cfg.Store)
 	}
-	if n, path, ok := o.take("models"); ok {
-		c.models(n, path, &cfg.Models)
+	if in, ok := o.within("models"); ok {
+		readModels(in, &cfg.Models)
 	}
-	if n, path, ok := o.take("http"); ok {
-		c.http(n, path, &cfg.HTTP)
+	if in, ok := o.within("http"); ok {
+		readHTTP(in, &cfg.HTTP)
 	}
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
@@ -57,33 +57,19 @@ func (c *checker) config(root *document.Node) *Config {
 	return cfg
 }
 
-func (c *checker) store(n *document.Node, path string, s *Store) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
-	if v, ok := o.text("path", false); ok {
-		s.Path = c.place(v)
-	}
-	if v, ok := o.text("dsn", true); ok {
-		s.DSN = v.text
-		if v.text == "" {
-			c.reject(v, "want a connection string", "such as postgres://workbench:${PGPASSWORD}@db.example.com/workbench")
-		}
-	}
+func readStore(o *object, s *Store) {
+	s.Path = o.place("path")
+	o.filled("dsn", true, &s.DSN, "want a connection string", "such as postgres://workbench:${PGPASSWORD}@db.example.com/workbench")
 	o.fill(s, "keepFor", "expireRuns")
 	if o.has("path") && o.has("dsn") {
-		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
+		o.c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
 	}
 	o.done(func(string) string { return "" })
 }
 
 // workable reports toolboxes that are to be worked by commands and are not there.
 func (c *checker) workable(cfg *Config) {
-	var names []string
-	for _, t := range cfg.Toolboxes {
-		names = append(names, t.Name)
-	}
+	names := cfg.ToolboxNames()
 	for _, v := range c.workedOn {
 		end := c.tolerate(c.owner(cfg, v.path))
 		if name := strings.TrimPrefix(v.text, CommandsToolbox); !slices.Contains(names, name) {
@@ -95,11 +81,9 @@ func (c *checker) workable(cfg *Config) {
 
 // owner gives the problem of the server whose entry a path leads into.
 func (c *checker) owner(cfg *Config, path string) *error {
-	for _, t := range cfg.Toolboxes {
-		for i := range t.Servers {
-			if strings.HasPrefix(path, join(join(join("toolboxes", t.Name), "mcpServers"), t.Servers[i].Name)+".") {
-				return &t.Servers[i].Problem
-			}
+	for t, s := range cfg.Servers() {
+		if strings.HasPrefix(path, join(join(join("toolboxes", t.Name), "mcpServers"), s.Name)+".") {
+			return &s.Problem
 		}
 	}
 	return new(error) // there is none
@@ -200,17 +184,10 @@ func readPins(o *object, cfg *Config) {
 		p := Pin{parts[0], parts[1], parts[2]}
 		box, ok := cfg.Toolbox(p.Toolbox)
 		if !ok {
-			var names []string
-			for _, t := range cfg.Toolboxes {
-				names = append(names, t.Name)
-			}
-			o.c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, names))
+			o.c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, cfg.ToolboxNames()))
 			continue
 		}
-		var names []string
-		for i := range box.Servers {
-			names = append(names, box.Servers[i].Name)
-		}
+		names := box.ServerNames()
 		if !slices.Contains(names, p.Server) {
 			o.c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", didYouMean(p.Server, names))
 			continue

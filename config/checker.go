@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (c *checker) text(n *document.Node, path string, secret bool) (value, bool)
 	case err != nil:
 		of := referenceError{}
 		_ = errors.As(err, &of) // any other error says what is wanted by itself
-		c.fault(position{n.Line, n.Column}, path, err.Error(), orElse(of.hint, referenceHint))
+		c.fault(position{n.Line, n.Column}, path, err.Error(), cmp.Or(of.hint, referenceHint))
 	case v.sealed && !secret:
 		c.fault(position{n.Line, n.Column}, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "people and models see this text; secrets go into args, env, url, headers, clientSecret and privateKey of oauth, models.apiKey and store.dsn")
 	case strings.Count(v.text, "\x00") != len(e.secrets):
@@ -51,13 +52,23 @@ func (c *checker) text(n *document.Node, path string, secret bool) (value, bool)
 		return v, true
 	}
 	for _, name := range e.missing {
-		hint := orElse(elsewhere(name), fmt.Sprintf("set it, or write ${%s:-default}", name))
+		hint := cmp.Or(elsewhere(name), fmt.Sprintf("set it, or write ${%s:-default}", name))
 		if slices.ContainsFunc(c.given, func(m document.Member) bool { return m.Key == name }) {
 			hint = fmt.Sprintf("set it, or write $${%s} if the program is to fill it in, which gets it by env", name)
 		}
 		c.problem(position{n.Line, n.Column}, path, fmt.Sprintf("want a value for variable %s, got none", name), hint+c.unread)
 	}
 	return v, false
+}
+
+// choice reads a string that must be one of the options.
+func (c *checker) choice(n *document.Node, path string, options []string) (value, bool) {
+	v, ok := c.text(n, path, false)
+	if ok && !slices.Contains(options, v.text) {
+		c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
+		return v, false
+	}
+	return v, ok
 }
 
 // list reads an array of strings, without those that cannot be used.

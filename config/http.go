@@ -31,13 +31,9 @@ func signatures() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-func (c *checker) http(n *document.Node, path string, h *HTTP) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
-	if n, path, ok := o.take("jwt"); ok {
-		c.jwt(n, path, &h.JWT)
+func readHTTP(o *object, h *HTTP) {
+	if in, ok := o.within("jwt"); ok {
+		readJWT(in, &h.JWT)
 	}
 	o.fill(h, "callsPerMinute")
 	o.done(func(key string) string {
@@ -49,47 +45,38 @@ func (c *checker) http(n *document.Node, path string, h *HTTP) {
 	})
 }
 
-func (c *checker) jwt(n *document.Node, path string, j *JWT) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
+func readJWT(o *object, j *JWT) {
 	for _, key := range []struct {
 		name string
 		to   *string
 		what string
 	}{{"issuer", &j.Issuer, "as the claim iss has it"}, {"audience", &j.Audience, "the address of this workbench, as the claim aud has it"}} {
-		v, ok := o.text(key.name, false)
-		if *key.to = v.text; ok && v.text == "" {
-			c.reject(v, "want the "+key.name+" of tokens", key.what)
-		}
+		o.filled(key.name, false, key.to, "want the "+key.name+" of tokens", key.what)
 		if !o.has(key.name) {
-			c.fault(o.at, path, "want an "+key.name+" in jwt, got none", key.what)
+			o.c.fault(o.at, o.path, "want an "+key.name+" in jwt, got none", key.what)
 		}
 	}
 	if v, ok := o.text("jwksUrl", false); ok {
 		j.JWKSURL = v.text
 		if wrong := wrongKeys(v.text); wrong != "" {
-			c.reject(v, wrong, "")
+			o.c.reject(v, wrong, "")
 		}
 	}
-	if v, ok := o.text("keyFile", false); ok {
-		j.KeyFile = c.place(v)
-	}
+	j.KeyFile = o.place("keyFile")
 	if o.has("jwksUrl") == o.has("keyFile") {
-		c.fault(o.at, path, "want one of jwksUrl and keyFile in jwt, got "+map[bool]string{true: "both", false: "none"}[o.has("keyFile")], "")
+		o.c.fault(o.at, o.path, "want one of jwksUrl and keyFile in jwt, got "+map[bool]string{true: "both", false: "none"}[o.has("keyFile")], "")
 	}
 	for _, v := range o.list("algorithms", false) {
 		j.Algorithms = append(j.Algorithms, v.text)
 		if !slices.Contains(signatures(), v.text) {
-			c.reject(v, "want an algorithm of "+strings.Join(signatures(), ", "), "")
+			o.c.reject(v, "want an algorithm of "+strings.Join(signatures(), ", "), "")
 		}
 	}
 	switch m, ok := o.members["algorithms"]; {
 	case !ok:
 		j.Algorithms = signatures()
 	case m.Value.Kind == document.Array && len(m.Value.Items) == 0:
-		c.fault(position{m.Value.Line, m.Value.Column}, join(path, m.Key), "want at least one algorithm, got none", "leave it out for all")
+		o.c.fault(position{m.Value.Line, m.Value.Column}, join(o.path, m.Key), "want at least one algorithm, got none", "leave it out for all")
 	}
 	o.done(func(string) string { return "" })
 }

@@ -4,9 +4,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/mcp-workbench/workbench/internal/document"
-	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 // Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI
@@ -41,45 +38,31 @@ const (
 	DefaultMaxTokens    = 4096
 )
 
-// models reads what is said of language models. What is wrong with its variables becomes its Problem.
-func (c *checker) models(n *document.Node, path string, m *Models) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
-	defer c.tolerate(&m.Problem)()
+// readModels reads what is said of language models. What is wrong with its variables becomes its Problem.
+func readModels(o *object, m *Models) {
+	defer o.c.tolerate(&m.Problem)()
 
 	m.ReplyTimeout, m.MaxTokens = DefaultReplyTimeout, DefaultMaxTokens
 	if v, ok := o.text("baseUrl", true); ok {
 		m.BaseURL = v.text
 		if wrong := wrongBase(v.text); wrong != "" {
-			c.reject(v, wrong, "")
+			o.c.reject(v, wrong, "")
 		}
 	}
 	if v, ok := o.text("apiKey", true); ok {
 		m.APIKey = v.text
 		if !v.sealed && strings.ContainsFunc(v.text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-			c.reject(v, "want a key without spaces, line ends and letters beyond ASCII", "")
+			o.c.reject(v, "want a key without spaces, line ends and letters beyond ASCII", "")
 		}
 	}
 	roles := []struct {
 		key  string
 		name *string
 	}{{"default", &m.Default}, {"planner", &m.Planner}, {"agent", &m.Agent}, {"assistant", &m.Assistant}, {"summary", &m.Summary}}
-	if v, ok := o.text("embeddings", false); ok {
-		m.Embeddings = v.text
-		if v.text == "" {
-			c.reject(v, "want a model's name", "")
-		}
-	}
+	o.filled("embeddings", false, &m.Embeddings, "want a model's name", "")
 	var without []string
 	for _, role := range roles {
-		if v, ok := o.text(role.key, false); ok {
-			*role.name = v.text
-			if v.text == "" {
-				c.reject(v, "want a model's name", "")
-			}
-		}
+		o.filled(role.key, false, role.name, "want a model's name", "")
 		if !o.has(role.key) {
 			without = append(without, role.key)
 		}
@@ -87,11 +70,11 @@ func (c *checker) models(n *document.Node, path string, m *Models) {
 	o.fill(m, "replyTimeout", "maxTokens")
 	o.done(foreignModelsKey)
 	if !o.has("baseUrl") {
-		c.fault(o.at, path, "want a baseUrl in models, got none", "such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama")
+		o.c.fault(o.at, o.path, "want a baseUrl in models, got none", "such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama")
 	}
 	alone := len(without) == len(roles) && o.has("embeddings") // models that answer nothing
 	if len(without) > 1 && without[0] == "default" && !alone {
-		c.fault(o.at, path, "want a default model, or one for each role, got none for "+strings.Join(without[1:], ", "), "")
+		o.c.fault(o.at, o.path, "want a default model, or one for each role, got none for "+strings.Join(without[1:], ", "), "")
 	}
 }
 
@@ -115,14 +98,8 @@ func foreignModelsKey(key string) string {
 // wrongBase says what the address of an endpoint should be like, or "" if it is. What is sent there is a key and what
 // users say, so that it does not cross a network unencrypted.
 func wrongBase(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "want a URL that begins with http:// or https:// and a host"
-	case u.User != nil:
+	if u, err := url.Parse(text); err == nil && isURL(text) && u.User != nil {
 		return "want a URL without user and password, which have no place beside the apiKey"
-	case u.Scheme == "https" || thishost.Is(u.Hostname()):
-		return ""
 	}
-	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"
+	return wrongKeys(text)
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"strings"
-
-	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for
@@ -63,70 +61,42 @@ func (a *OAuth) sealed() []*string {
 	return []*string{&a.ClientSecret, &a.PrivateKey, &a.IdentityProvider.ClientSecret}
 }
 
-func (c *checker) oauth(n *document.Node, path string) OAuth {
-	var a OAuth
-	o, ok := c.object(n, path)
-	if !ok {
-		return a
-	}
-	a.ClientID, a.ClientSecret, a.Issuer = readClient(o)
-	if v, ok := o.text("privateKey", true); ok {
-		a.PrivateKey = v.text
-		if v.text == "" {
-			c.reject(v, "want a private key", "leave it out if the client has none")
-		}
-	}
-	if v, ok := o.text("privateKeyFile", false); ok {
-		a.PrivateKeyFile = c.place(v)
-	}
-	if v, ok := o.text("keyId", false); ok {
-		a.KeyID = v.text
-		if v.text == "" {
-			c.reject(v, "want the id of a key", "leave it out if the key needs none")
-		}
-	}
+func readOAuth(o *object) (a OAuth) {
+	readClient(o, &a.ClientID, &a.ClientSecret, &a.Issuer)
+	o.filled("privateKey", true, &a.PrivateKey, "want a private key", "leave it out if the client has none")
+	a.PrivateKeyFile = o.place("privateKeyFile")
+	o.filled("keyId", false, &a.KeyID, "want the id of a key", "leave it out if the key needs none")
 	for _, v := range o.list("scopes", false) {
 		a.Scopes = append(a.Scopes, v.text)
 		if v.text == "" || strings.ContainsFunc(v.text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-			c.reject(v, "want a scope without spaces", "write each scope as a string of its own")
+			o.c.reject(v, "want a scope without spaces", "write each scope as a string of its own")
 		}
 	}
 	o.fill(&a, "grant")
-	a.Assertion = c.tokenSource(o, "assertion")
-	if n, path, ok := o.take("identityProvider"); ok {
-		a.IdentityProvider = c.identityProvider(n, path)
+	a.Assertion = readTokenSource(o, "assertion")
+	if in, ok := o.within("identityProvider"); ok {
+		readIdentityProvider(in, &a.IdentityProvider)
 	}
 	o.fill(&a, "dpop")
-	checkTogether(o, path, a.Grant)
+	checkTogether(o, a.Grant)
 	o.done(func(string) string { return "" })
 	return a
 }
 
 // readClient reads what a client is known by, and where.
-func readClient(o *object) (id, secret, issuer string) {
-	if v, ok := o.text("clientId", false); ok {
-		id = v.text
-		if v.text == "" {
-			o.c.reject(v, "want the id of a client", "leave it out and the client registers itself")
-		}
-	}
-	if v, ok := o.text("clientSecret", true); ok {
-		secret = v.text
-		if v.text == "" {
-			o.c.reject(v, "want a secret", "leave it out if the client has none")
-		}
-	}
+func readClient(o *object, id, secret, issuer *string) {
+	o.filled("clientId", false, id, "want the id of a client", "leave it out and the client registers itself")
+	o.filled("clientSecret", true, secret, "want a secret", "leave it out if the client has none")
 	if v, ok := o.text("issuer", false); ok {
-		issuer = v.text
+		*issuer = v.text
 		if !isURL(v.text) {
 			o.c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
 		}
 	}
-	return id, secret, issuer
 }
 
 // checkTogether reports keys of oauth that do not go together.
-func checkTogether(o *object, path string, grant Grant) {
+func checkTogether(o *object, grant Grant) {
 	var shown []string // what the client shows who it is by
 	for _, key := range []string{"clientSecret", "privateKey", "privateKeyFile"} {
 		if o.has(key) {
@@ -136,64 +106,48 @@ func checkTogether(o *object, path string, grant Grant) {
 	keyed := o.has("privateKey") || o.has("privateKeyFile")
 	switch {
 	case len(shown) > 1:
-		o.c.fault(o.at, path, "want one of clientSecret, privateKey and privateKeyFile, got "+strings.Join(shown, " and "), "")
+		o.c.fault(o.at, o.path, "want one of clientSecret, privateKey and privateKeyFile, got "+strings.Join(shown, " and "), "")
 	case len(shown) == 1 && !o.has("clientId"):
-		o.c.fault(o.at, path, "want clientId beside "+shown[0]+", got none", "")
+		o.c.fault(o.at, o.path, "want clientId beside "+shown[0]+", got none", "")
 	case o.has("keyId") && !keyed:
-		o.c.fault(o.at, path, "want privateKey or privateKeyFile beside keyId, got none", "")
+		o.c.fault(o.at, o.path, "want privateKey or privateKeyFile beside keyId, got none", "")
 	case grant == GrantCredentials && !(o.has("clientId") && (len(shown) == 1 || o.has("assertion"))):
-		o.c.fault(o.at, path, "want clientId and clientSecret, a private key or assertion with the grant client_credentials", "")
+		o.c.fault(o.at, o.path, "want clientId and clientSecret, a private key or assertion with the grant client_credentials", "")
 	case grant == GrantCredentials && len(shown) == 1 && o.has("assertion"):
-		o.c.fault(o.at, path, "want "+shown[0]+" or assertion with the grant client_credentials, got both", "")
+		o.c.fault(o.at, o.path, "want "+shown[0]+" or assertion with the grant client_credentials, got both", "")
 	case grant == GrantAssertion && o.has("assertion") == o.has("identityProvider"):
-		o.c.fault(o.at, path, "want one of assertion and identityProvider with the grant jwt_bearer", "")
+		o.c.fault(o.at, o.path, "want one of assertion and identityProvider with the grant jwt_bearer", "")
 	case !grant.NeedsNobody() && o.has("assertion"):
-		o.c.fault(o.at, path, "want the grant jwt_bearer or client_credentials beside assertion", "")
+		o.c.fault(o.at, o.path, "want the grant jwt_bearer or client_credentials beside assertion", "")
 	case grant != GrantAssertion && o.has("identityProvider"):
-		o.c.fault(o.at, path, "want the grant jwt_bearer beside identityProvider", "")
+		o.c.fault(o.at, o.path, "want the grant jwt_bearer beside identityProvider", "")
 	}
 }
 
-func (c *checker) identityProvider(n *document.Node, path string) IdentityProvider {
-	var p IdentityProvider
-	o, ok := c.object(n, path)
-	if !ok {
-		return p
-	}
-	p.ClientID, p.ClientSecret, p.Issuer = readClient(o)
-	p.IDToken = c.tokenSource(o, "idToken")
+func readIdentityProvider(o *object, p *IdentityProvider) {
+	readClient(o, &p.ClientID, &p.ClientSecret, &p.Issuer)
+	p.IDToken = readTokenSource(o, "idToken")
 	for _, key := range []string{"issuer", "clientId", "idToken"} {
 		if !o.has(key) {
-			c.fault(o.at, path, "want "+key+", got none", "")
+			o.c.fault(o.at, o.path, "want "+key+", got none", "")
 		}
 	}
 	o.done(func(string) string { return "" })
-	return p
 }
 
-// tokenSource reads where a token of another program is found.
-func (c *checker) tokenSource(in *object, key string) TokenSource {
-	var s TokenSource
-	n, path, ok := in.take(key)
+// readTokenSource reads where a token of another program is found.
+func readTokenSource(in *object, key string) (s TokenSource) {
+	o, ok := in.within(key)
 	if !ok {
 		return s
 	}
-	o, ok := c.object(n, path)
-	if !ok {
-		return s
-	}
-	if v, ok := o.text("file", false); ok {
-		s.File = c.place(v)
-	}
-	command := o.list("command", false)
-	switch n := o.members["command"].Value; {
+	s.File = o.place("file")
+	command, missing := o.command()
+	switch s.Command = command; {
 	case o.has("file") == o.has("command"):
-		c.fault(o.at, path, "want one of file and command", `such as {"file": "/var/run/secrets/tokens/workbench"} or {"command": ["gcloud", "auth", "print-identity-token"]}`)
-	case o.has("command") && n.Kind == document.Array && (len(n.Items) == 0 || len(command) > 0 && command[0].text == ""):
-		c.fault(o.at, path, "want a command with its arguments, got none", "")
-	case len(command) > 0:
-		command[0].text = c.program(command[0])
-		s.Command = texts(command)
+		o.c.fault(o.at, o.path, "want one of file and command", `such as {"file": "/var/run/secrets/tokens/workbench"} or {"command": ["gcloud", "auth", "print-identity-token"]}`)
+	case o.has("command") && missing:
+		o.c.fault(o.at, o.path, "want a command with its arguments, got none", "")
 	}
 	o.done(func(string) string { return "" })
 	return s

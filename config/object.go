@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -65,6 +64,16 @@ func (o *object) take(key string) (n *document.Node, path string, ok bool) {
 	return m.Value, join(o.path, key), ok
 }
 
+// within starts to read the object of a key. The result is false if there is none to read: no such key, or a fault that
+// is reported.
+func (o *object) within(key string) (*object, bool) {
+	n, path, ok := o.take(key)
+	if !ok {
+		return nil, false
+	}
+	return o.c.object(n, path)
+}
+
 // text reads a string. The result is false if there is none to use: no such key, or a fault that is reported.
 func (o *object) text(key string, secret bool) (value, bool) {
 	n, path, ok := o.take(key)
@@ -80,20 +89,45 @@ func (o *object) choice(key string, options ...string) (value, bool) {
 	if !ok {
 		return value{}, false
 	}
-	return o.choiceOf(n, path, options...)
+	return o.c.choice(n, path, options)
 }
 
-// choiceOf reads a string that must be one of the options, of a key that was asked for.
-func (o *object) choiceOf(n *document.Node, path string, options ...string) (value, bool) {
-	v, ok := o.c.text(n, path, false)
-	if !ok {
-		return v, false
+// choiceOrObject reads a string that is one of the options, or starts to read an object. Both results are empty if there
+// is neither to use.
+func (o *object) choiceOrObject(key string, options ...string) (chosen string, in *object) {
+	n, path, ok := o.take(key)
+	switch {
+	case !ok:
+	case n.Kind == document.Text:
+		if v, ok := o.c.choice(n, path, options); ok {
+			chosen = v.text
+		}
+	case n.Kind == document.Object:
+		in, _ = o.c.object(n, path)
+	default:
+		want := strings.ReplaceAll(oneOf(options), " or ", ", ") + " or an object"
+		o.c.fault(position{n.Line, n.Column}, path, "want "+want+", got "+got(n, false), "")
 	}
-	if slices.Contains(options, v.text) {
-		return v, true
+	return chosen, in
+}
+
+// filled reads a string that is not empty.
+func (o *object) filled(key string, secret bool, to *string, want, hint string) {
+	v, ok := o.text(key, secret)
+	if ok && v.text == "" {
+		o.c.reject(v, want, hint)
 	}
-	o.c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
-	return v, false
+	if ok {
+		*to = v.text
+	}
+}
+
+// place reads a path of the file system.
+func (o *object) place(key string) (path string) {
+	if v, ok := o.text(key, false); ok {
+		path = o.c.place(v)
+	}
+	return path
 }
 
 // list reads an array of strings.
@@ -103,6 +137,17 @@ func (o *object) list(key string, secret bool) []value {
 		return nil
 	}
 	return o.c.list(n, path, secret)
+}
+
+// command reads a program with its arguments. The second result reports that none is named, or one without a name.
+func (o *object) command() (argv []string, missing bool) {
+	command := o.list("command", false)
+	n := o.members["command"].Value
+	missing = n == nil || n.Kind == document.Array && len(n.Items) == 0 || len(command) > 0 && command[0].text == ""
+	if len(command) > 0 {
+		command[0].text = o.c.program(command[0])
+	}
+	return texts(command), missing
 }
 
 // table reads an object of strings whose keys are free, and therefore none a comment. What it holds is secret.

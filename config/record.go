@@ -1,9 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"time"
-
-	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // Record says how much is kept of calls, and whether on disk.
@@ -26,34 +25,17 @@ const DefaultRecordSize = 64 << 20
 
 // readRecord reads a mode, or an object.
 func readRecord(o *object) Record {
-	r := Record{Mode: RecordMeta, MaxSize: DefaultRecordSize}
-	n, path, ok := o.take("record")
-	if !ok {
-		return r
-	}
-	modes := []string{RecordOff, RecordMeta, RecordFull}
-	if n.Kind == document.Text {
-		if v, ok := o.choiceOf(n, path, modes...); ok {
-			r.Mode = v.text
-		}
-		return r
-	}
-	if n.Kind != document.Object {
-		o.c.fault(position{n.Line, n.Column}, path, `want "off", "meta", "full" or an object, got `+got(n, false), "")
-		return r
-	}
-	in, ok := o.c.object(n, path)
-	if !ok {
+	mode, in := o.choiceOrObject("record", RecordOff, RecordMeta, RecordFull)
+	r := Record{Mode: cmp.Or(mode, RecordMeta), MaxSize: DefaultRecordSize}
+	if in == nil {
 		return r
 	}
 	in.fill(&r, "mode")
-	if v, ok := in.text("dir", false); ok {
-		r.Dir = o.c.place(v)
-	}
+	r.Dir = in.place("dir")
 	in.fill(&r, "maxSize", "maxAge")
 	in.done(func(string) string { return "" })
 	if !in.has("dir") && (in.has("maxSize") || in.has("maxAge")) {
-		o.c.fault(in.at, path, "want a dir beside maxSize and maxAge, got none", "they limit the files; the record in memory has its own limit")
+		o.c.fault(in.at, in.path, "want a dir beside maxSize and maxAge, got none", "they limit the files; the record in memory has its own limit")
 	}
 	return r
 }

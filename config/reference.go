@@ -53,14 +53,6 @@ func elsewhere(inside string) string {
 	return ""
 }
 
-// orElse is a text, or another where that is empty.
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
 func isVariable(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'

@@ -34,24 +34,10 @@ type Network struct {
 
 // readSandbox reads a preset, or an object.
 func readSandbox(o *object) (s Sandbox) {
-	n, path, ok := o.take("sandbox")
-	if !ok {
-		return s
-	}
-	presets := []string{string(SandboxWorkspace), string(SandboxStrict)}
-	if n.Kind == document.Text {
-		if v, ok := o.choiceOf(n, path, presets...); ok {
-			s.Preset = SandboxPreset(v.text)
-			s.Network.All = s.Preset == SandboxWorkspace
-		}
-		return s
-	}
-	if n.Kind != document.Object {
-		o.c.fault(position{n.Line, n.Column}, path, `want "workspace", "strict" or an object, got `+got(n, false), "")
-		return s
-	}
-	in, ok := o.c.object(n, path)
-	if !ok {
+	preset, in := o.choiceOrObject("sandbox", string(SandboxWorkspace), string(SandboxStrict))
+	if in == nil {
+		s.Preset = SandboxPreset(preset)
+		s.Network.All = s.Preset == SandboxWorkspace
 		return s
 	}
 	s.Preset = SandboxStrict

@@ -33,11 +33,13 @@ func (c *checker) server(n *document.Node, name, path string) (s Server) {
 	s.Tools = readTools(o)
 	o.fill(&s, "readOnly")
 	s.Approve = readApprove(o)
-	if t, tPath, ok := o.take("timeouts"); ok {
-		c.timeouts(t, tPath, &s.Timeouts)
+	if in, ok := o.within("timeouts"); ok {
+		in.fill(&s.Timeouts, "start", "install", "callIdle", "callTotal")
+		in.done(func(string) string { return "" })
 	}
-	if l, lPath, ok := o.take("largeResults"); ok {
-		c.largeResults(l, lPath, &s.LargeResults)
+	if in, ok := o.within("largeResults"); ok {
+		in.fill(&s.LargeResults, "over", "do", "images")
+		in.done(func(string) string { return "" })
 	}
 	s.Written = written(o)
 	o.done(foreignServerKey)
@@ -151,9 +153,7 @@ func readStdio(o *object, s *Server) {
 	if n, path, ok := o.take("inheritEnv"); ok {
 		s.InheritEnv = o.c.inheritEnv(n, path)
 	}
-	if v, ok := o.text("cwd", false); ok {
-		s.Cwd = o.c.place(v)
-	}
+	s.Cwd = o.place("cwd")
 	s.Sandbox = readSandbox(o)
 }
 
@@ -194,11 +194,11 @@ func readRemote(o *object, s *Server) {
 		}
 	}
 	s.Headers = readHeaders(o)
-	if n, path, ok := o.take("oauth"); ok {
-		s.OAuth = o.c.oauth(n, path)
+	if in, ok := o.within("oauth"); ok {
+		s.OAuth = readOAuth(in)
 		for name := range s.Headers {
 			if strings.EqualFold(name, "Authorization") {
-				o.c.fault(position{n.Line, n.Column}, path, "want it or the header Authorization, got both", "")
+				o.c.fault(in.at, in.path, "want it or the header Authorization, got both", "")
 			}
 		}
 	}
@@ -296,22 +296,4 @@ func readCommands(o *object, s *Server) {
 	default:
 		s.Commands = o.c.place(v)
 	}
-}
-
-func (c *checker) timeouts(n *document.Node, path string, t *Timeouts) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
-	o.fill(t, "start", "install", "callIdle", "callTotal")
-	o.done(func(string) string { return "" })
-}
-
-func (c *checker) largeResults(n *document.Node, path string, l *LargeResults) {
-	o, ok := c.object(n, path)
-	if !ok {
-		return
-	}
-	o.fill(l, "over", "do", "images")
-	o.done(func(string) string { return "" })
 }

@@ -20,9 +20,8 @@ func (c *checker) secrets(n *document.Node, path string) map[string]SecretSource
 		if !ok {
 			continue
 		}
-		command := o.list("command", false)
-		n := o.members["command"].Value
-		if n == nil || n.Kind == document.Array && len(n.Items) == 0 || len(command) > 0 && command[0].text == "" {
+		command, missing := o.command()
+		if missing {
 			c.fault(o.at, at, "want a command with its arguments, got none", `such as {"command": ["op", "read", "op://vault/item/field"]}`)
 		}
 		o.done(func(key string) string {
@@ -32,10 +31,7 @@ func (c *checker) secrets(n *document.Node, path string) map[string]SecretSource
 			}
 			return ""
 		})
-		if len(command) > 0 {
-			command[0].text = c.program(command[0])
-		}
-		all[m.Key] = SecretSource{Command: texts(command)}
+		all[m.Key] = SecretSource{Command: command}
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // config reads the whole file.
@@ -73,7 +74,7 @@ func (c *checker) workable(cfg *Config) {
 	for _, v := range c.workedOn {
 		end := c.tolerate(c.owner(cfg, v.path))
 		if name := strings.TrimPrefix(v.text, CommandsToolbox); !slices.Contains(names, name) {
-			c.reject(v, "want "+CommandsToolbox+" and the name of a toolbox of this file", didYouMean(name, names))
+			c.reject(v, "want "+CommandsToolbox+" and the name of a toolbox of this file", nearest.Hint(name, names, ""))
 		}
 		end()
 	}
@@ -184,12 +185,12 @@ func readPins(o *object, cfg *Config) {
 		p := Pin{parts[0], parts[1], parts[2]}
 		box, ok := cfg.Toolbox(p.Toolbox)
 		if !ok {
-			o.c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, cfg.ToolboxNames()))
+			o.c.reject(v, "want a toolbox of this file before the first /", nearest.Hint(p.Toolbox, cfg.ToolboxNames(), ""))
 			continue
 		}
 		names := box.ServerNames()
 		if !slices.Contains(names, p.Server) {
-			o.c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", didYouMean(p.Server, names))
+			o.c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", nearest.Hint(p.Server, names, ""))
 			continue
 		}
 		cfg.Pinned = append(cfg.Pinned, p)

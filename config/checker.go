@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // checker turns the nodes of one file into a Config.
@@ -65,7 +66,7 @@ func (c *checker) text(n *document.Node, path string, secret bool) (value, bool)
 func (c *checker) choice(n *document.Node, path string, options []string) (value, bool) {
 	v, ok := c.text(n, path, false)
 	if ok && !slices.Contains(options, v.text) {
-		c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
+		c.reject(v, "want "+oneOf(options), nearest.Hint(v.text, options, ""))
 		return v, false
 	}
 	return v, ok

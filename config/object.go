@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // object reads the members of one object of the file. Each of its methods asks for a key; what nobody asked for is
@@ -41,13 +43,7 @@ func (o *object) done(foreign func(key string) string) {
 		if known[m.Key] {
 			continue
 		}
-		hint := foreign(m.Key)
-		if hint == "" {
-			hint = didYouMean(m.Key, o.known)
-		}
-		if hint == "" {
-			hint = "known are " + strings.Join(o.known, ", ")
-		}
+		hint := cmp.Or(foreign(m.Key), nearest.Hint(m.Key, o.known, "known are "+strings.Join(o.known, ", ")))
 		o.c.fault(position{m.Line, m.Column}, join(o.path, m.Key), "want a known key, got "+quote(m.Key), hint)
 	}
 }

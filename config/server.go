@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // server reads one server. What is wrong with its variables becomes its Problem.
@@ -116,7 +117,7 @@ func spelledTransport(o *object, key string) (value, bool) {
 	v, ok := o.text(key, false)
 	if ok && transportOf(v.text) == "" {
 		options := Transports("")
-		o.c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
+		o.c.reject(v, "want "+oneOf(options), nearest.Hint(v.text, options, ""))
 		return value{}, false
 	}
 	return v, ok

@@ -27,8 +27,8 @@ func (e *UnknownToolboxError) Hint() string {
 	if e.BuiltIn {
 		known += " (no configuration file is in use; --config names one)"
 	}
-	if near := nearest.Names(e.Name, e.Known, 1); near != nil {
-		return fmt.Sprintf("did you mean %q? The toolboxes are: %s", near[0], known)
+	if meant := nearest.Hint(e.Name, e.Known, ""); meant != "" {
+		return meant + " The toolboxes are: " + known
 	}
 	if len(e.Known) == 0 {
 		return "the configuration has none"

@@ -3,6 +3,7 @@ package nearest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,6 +44,19 @@ func Names(name string, known []string, n int) []string {
 		}
 	}
 	return names
+}
+
+// Hint asks whether the known name that a mistyped one is likest to was meant; otherwise is said where it is like none.
+func Hint(name string, known []string, otherwise string) string {
+	if near := Names(name, known, 1); near != nil {
+		return fmt.Sprintf("did you mean %q?", near[0])
+	}
+	return otherwise
+}
+
+// Before is Hint with a text behind it that is said in any case.
+func Before(name string, known []string, text string) string {
+	return strings.TrimPrefix(Hint(name, known, "")+" "+text, " ")
 }
 
 // maxLen bounds the work for hostile names; longer ones are like nothing.

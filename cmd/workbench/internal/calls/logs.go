@@ -165,9 +165,5 @@ func noServer(ctx context.Context, env *cli.Environment, name string, silent int
 		}
 		return err
 	})
-	advice := hint
-	if near := nearest.Names(name, known, 1); near != nil {
-		advice = fmt.Sprintf("did you mean %q?", near[0])
-	}
-	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), advice)
+	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), nearest.Hint(name, known, hint))
 }

@@ -36,10 +36,7 @@ func Server(cfg *config.Config, name string, fit func(*config.Server) bool) (*co
 		if known == nil {
 			return nil, Usage(fmt.Errorf("toolbox %q has no server %q, and none that would do", box, rest))
 		}
-		hint := "those that it has for this are: " + strings.Join(known, ", ")
-		if near := nearest.Names(rest, known, 1); near != nil {
-			hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
-		}
+		hint := nearest.Before(rest, known, "those that it has for this are: "+strings.Join(known, ", "))
 		return nil, Usage(Hint(fmt.Errorf("toolbox %q has no server %q", box, rest), hint))
 	}
 	return server, server.Problem

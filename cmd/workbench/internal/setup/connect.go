@@ -24,7 +24,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 )
@@ -228,17 +227,9 @@ func programPath(e *cli.Environment) (string, error) {
 // chosen are the files of the clients that are named, or of all that have one.
 func chosen(e *cli.Environment, args []string) ([]written, error) {
 	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.Lookup}
-	var names []string
-	for _, c := range clients.All() {
-		names = append(names, c.Name)
-	}
 	for _, arg := range args {
-		if !slices.Contains(names, arg) {
-			hint := "the clients are " + strings.Join(names, ", ")
-			if near := nearest.Names(arg, names, 1); near != nil {
-				hint = fmt.Sprintf("did you mean %q?", near[0])
-			}
-			return nil, cli.Usage(cli.Hint(fmt.Errorf("there is no client %q", arg), hint))
+		if _, known := clients.Find(arg); !known {
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("there is no client %q", arg), clientHint(arg)))
 		}
 	}
 	var all []written

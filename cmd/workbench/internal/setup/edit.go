@@ -247,13 +247,11 @@ func (ed *editing) find(meant string) (box, name string, err error) {
 		return "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is the name of several servers", meant), "write one of "+strings.Join(found, ", ")))
 	}
 	hint := "the configuration has no servers yet: workbench add"
-	if near := nearest.Names(meant, all, 1); near != nil {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	} else if len(all) > 0 {
-		full := slices.DeleteFunc(all, func(n string) bool { return !strings.Contains(n, "/") })
+	if len(all) > 0 {
+		full := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !strings.Contains(n, "/") })
 		hint = "its servers are " + strings.Join(full[:min(len(full), 20)], ", ")
 	}
-	return "", "", cli.Usage(cli.Hint(fmt.Errorf("there is no server %q in %s", meant, ed.path), hint))
+	return "", "", cli.Usage(cli.Hint(fmt.Errorf("there is no server %q in %s", meant, ed.path), nearest.Hint(meant, all, hint)))
 }
 
 // box returns the toolbox of that name with its description, as it is or as it would be made.

@@ -65,6 +65,15 @@ file and line. The same server in several files is copied once.`,
 	return cmd
 }
 
+// clientHint says which client a name may mean, or which there are.
+func clientHint(name string) string {
+	var names []string
+	for _, c := range clients.All() {
+		names = append(names, c.Name)
+	}
+	return nearest.Hint(name, names, "the clients are "+strings.Join(names, ", "))
+}
+
 // completeClients completes the names of clients, and files.
 func completeClients(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
@@ -158,15 +167,7 @@ func (g *gathered) named(arg string, sys clients.System) error {
 	}
 	data, _, err := openfile.Read(path, document.MaxSettings)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, "./"+string(filepath.Separator)) {
-		var names []string
-		for _, c := range clients.All() {
-			names = append(names, c.Name)
-		}
-		hint := "the clients are " + strings.Join(names, ", ")
-		if near := nearest.Names(arg, names, 1); near != nil {
-			hint = fmt.Sprintf("did you mean %q?", near[0])
-		}
-		return cli.Usage(cli.Hint(fmt.Errorf("there is no client and no file %q", arg), hint))
+		return cli.Usage(cli.Hint(fmt.Errorf("there is no client and no file %q", arg), clientHint(arg)))
 	} else if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -213,11 +212,9 @@ func completed(cfg *config.Config, name string) string {
 		return name
 	}
 	var full []string
-	for _, t := range cfg.Toolboxes {
-		for _, s := range t.Servers {
-			if strings.EqualFold(s.Name, first) || strings.EqualFold(t.Name, first) && len(t.Servers) == 1 {
-				full = append(full, t.Name+"/"+s.Name+"/"+rest)
-			}
+	for t, s := range cfg.Servers() {
+		if strings.EqualFold(s.Name, first) || strings.EqualFold(t.Name, first) && len(t.Servers) == 1 {
+			full = append(full, t.Name+"/"+s.Name+"/"+rest)
 		}
 	}
 	if len(full) != 1 {
@@ -229,18 +226,18 @@ func completed(cfg *config.Config, name string) string {
 // isServer reports whether a toolbox has a server of a name.
 func isServer(cfg *config.Config, box, server string) bool {
 	t, ok := cfg.Toolbox(box)
-	return ok && slices.ContainsFunc(t.Servers, func(s config.Server) bool { return s.Name == server })
+	if ok {
+		_, ok = t.Server(server)
+	}
+	return ok
 }
 
 // unknownServer says that a toolbox has no server of a name.
 func unknownServer(t *config.Toolbox, name string) error {
-	var known []string
-	for _, s := range t.Servers {
-		known = append(known, s.Name)
-	}
-	hint := "its servers are: " + strings.Join(known, ", ")
-	if near := nearest.Names(name, known, 1); near != nil {
-		hint = fmt.Sprintf("did you mean %q? Its servers are: %s", near[0], strings.Join(known, ", "))
+	known := strings.Join(t.ServerNames(), ", ")
+	hint := "its servers are: " + known
+	if meant := nearest.Hint(name, t.ServerNames(), ""); meant != "" {
+		hint = meant + " Its servers are: " + known
 	}
 	return cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", t.Name, name), hint))
 }
@@ -295,10 +292,7 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if n, by := srv.Hidden(); n > 0 && k == toolbox.Tools {
 		hint += fmt.Sprintf("; %s %d more", by, n)
 	}
-	if near := nearest.Names(last, known, 1); near != nil {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	}
-	return toolbox.Item{}, cli.Usage(cli.Hint(fmt.Errorf("server %q has no %s %q", server, noun, last), hint))
+	return toolbox.Item{}, cli.Usage(cli.Hint(fmt.Errorf("server %q has no %s %q", server, noun, last), nearest.Hint(last, known, hint)))
 }
 
 // toolDef is what call wants to know of a tool.

@@ -41,10 +41,7 @@ does not.`,
 			}
 			step := w.Step(args[1])
 			if step == nil {
-				hint := "workbench workflow show " + shellword.Word(args[0]) + " shows the steps"
-				if near := nearest.Names(args[1], w.StepIDs(), 1); len(near) > 0 {
-					hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
-				}
+				hint := nearest.Before(args[1], w.StepIDs(), "workbench workflow show "+shellword.Word(args[0])+" shows the steps")
 				return cli.Hint(fmt.Errorf("the workflow %s has no step %q", w.ID, args[1]), hint)
 			}
 			context, err := contextOf(variables)

@@ -85,11 +85,7 @@ func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error)
 				"workbench workflow validate "+shellword.Word(f.File)+" says why")
 		}
 	}
-	hint := "workbench workflow list shows what there is"
-	if near := nearest.Names(id, c.IDs(), 1); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
-	}
-	return nil, cli.Hint(fmt.Errorf("there is no workflow %q", id), hint)
+	return nil, cli.Hint(fmt.Errorf("there is no workflow %q", id), nearest.Before(id, c.IDs(), "workbench workflow list shows what there is"))
 }
 
 // oneID wants the id of a workflow.

@@ -91,11 +91,9 @@ func (e pageSide) usable(who principal.Principal) (servers []config.Server, err 
 	if err != nil {
 		return nil, err
 	}
-	for _, box := range cfg.Toolboxes {
-		for _, s := range box.Servers {
-			if !s.Disabled && s.Problem == nil && who.May(box.Name) {
-				servers = append(servers, s)
-			}
+	for box, s := range cfg.Servers() {
+		if !s.Disabled && s.Problem == nil && who.May(box.Name) {
+			servers = append(servers, *s)
 		}
 	}
 	return servers, nil

@@ -51,26 +51,24 @@ type examinedServer struct {
 func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *examined {
 	x := &examined{Config: cfg.Path, Findings: []diagnosis.Finding{}, Servers: []examinedServer{}}
 	servers := 0
-	for _, t := range cfg.Toolboxes {
-		servers += len(t.Servers)
+	for range cfg.Servers() {
+		servers++
 	}
 	found, secrets := make([][]diagnosis.Finding, servers), secretsThere(e, cfg) // it stays where it is while servers are looked at
 	var all errgroup.Group
 	all.SetLimit(32)
-	for _, t := range cfg.Toolboxes {
-		for _, s := range t.Servers {
-			i := len(x.Servers)
-			x.Servers = append(x.Servers, examinedServer{Toolbox: t.Name, Server: s.Name, Transport: s.Transport, State: "ok"})
-			switch {
-			case s.Disabled:
-				x.Servers[i].State = "disabled"
-			case s.Problem != nil:
-				found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
-			case s.Builtin == config.BuiltinCommands:
-				all.Go(func() error { found[i] = commandhost.Diagnose(s); return ctx.Err() })
-			case s.Transport != config.TransportBuiltin:
-				all.Go(func() error { found[i] = append(lookAt(e, s), unsetSecrets(s, secrets)...); return ctx.Err() })
-			}
+	for t, s := range cfg.Servers() {
+		i := len(x.Servers)
+		x.Servers = append(x.Servers, examinedServer{Toolbox: t.Name, Server: s.Name, Transport: s.Transport, State: "ok"})
+		switch {
+		case s.Disabled:
+			x.Servers[i].State = "disabled"
+		case s.Problem != nil:
+			found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
+		case s.Builtin == config.BuiltinCommands:
+			all.Go(func() error { found[i] = commandhost.Diagnose(*s); return ctx.Err() })
+		case s.Transport != config.TransportBuiltin:
+			all.Go(func() error { found[i] = append(lookAt(e, *s), unsetSecrets(*s, secrets)...); return ctx.Err() })
 		}
 	}
 	_ = all.Wait() // whoever asked hears of the end of ctx
@@ -424,17 +422,15 @@ func desktopPath(goos string) string {
 
 // beyondDesktop finds programs that a client which is started from a desktop would not find.
 func beyondDesktop(e *opening.Environment, x *examined, cfg *config.Config, client, path string) {
-	for _, t := range cfg.Toolboxes {
-		for _, s := range t.Servers {
-			if _, own := s.Env["PATH"]; own || s.Disabled || s.Command == "" || filepath.Base(s.Command) != s.Command {
-				continue
-			}
-			found := foundProgram(e, s, "")
-			if found != "" && foundProgram(e, s, path) == "" {
-				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: client,
-					Message: fmt.Sprintf("%s is in %s, which is not in the PATH of programs started from a desktop, as %s is", s.Command, filepath.Dir(found), client),
-					Remedy:  fmt.Sprintf(`write "command": %q, or give "PATH" in its "env"`, found)})
-			}
+	for t, s := range cfg.Servers() {
+		if _, own := s.Env["PATH"]; own || s.Disabled || s.Command == "" || filepath.Base(s.Command) != s.Command {
+			continue
+		}
+		found := foundProgram(e, *s, "")
+		if found != "" && foundProgram(e, *s, path) == "" {
+			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: client,
+				Message: fmt.Sprintf("%s is in %s, which is not in the PATH of programs started from a desktop, as %s is", s.Command, filepath.Dir(found), client),
+				Remedy:  fmt.Sprintf(`write "command": %q, or give "PATH" in its "env"`, found)})
 		}
 	}
 }

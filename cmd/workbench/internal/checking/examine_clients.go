@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
@@ -119,14 +120,12 @@ func (x *examined) doubled(cfg *config.Config, c clients.Client, entries []clien
 		if entry.Workbench() || entry.Server.Disabled {
 			continue
 		}
-		for _, t := range cfg.Toolboxes {
-			for _, s := range t.Servers {
-				same := entry.Server.URL != "" && entry.Server.URL == s.URL ||
-					entry.Server.URL == "" && s.Command != "" && filepath.Base(entry.Server.Command) == filepath.Base(s.Command) && strings.Join(entry.Server.Args, "\x00") == strings.Join(s.Args, "\x00")
-				if same && !s.Disabled && s.Problem == nil { // of an entry with a problem not all was read
-					x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: c.Name,
-						Message: fmt.Sprintf("%s has it itself too, as %q (%s:%d)", c.Title, foreign.NewName(entry.Name), entry.File, entry.Line), Remedy: "remove it there: its tools are offered twice"})
-				}
+		for t, s := range cfg.Servers() {
+			same := entry.Server.URL != "" && entry.Server.URL == s.URL ||
+				entry.Server.URL == "" && s.Command != "" && filepath.Base(entry.Server.Command) == filepath.Base(s.Command) && slices.Equal(entry.Server.Args, s.Args)
+			if same && !s.Disabled && s.Problem == nil { // of an entry with a problem not all was read
+				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: c.Name,
+					Message: fmt.Sprintf("%s has it itself too, as %q (%s:%d)", c.Title, foreign.NewName(entry.Name), entry.File, entry.Line), Remedy: "remove it there: its tools are offered twice"})
 			}
 		}
 	}

@@ -427,9 +427,5 @@ func unlockable(cfg *config.Config, id lock.ID) error {
 	if _, ok := t.Server(id.Server); ok {
 		return fmt.Errorf("server %q of toolbox %q is disabled, or inside workbench: there is nothing to lock", id.Server, id.Toolbox)
 	}
-	var names []string
-	for _, s := range t.Servers {
-		names = append(names, s.Name)
-	}
-	return cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", id.Toolbox, id.Server), "its servers are: "+strings.Join(names, ", ")))
+	return cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", id.Toolbox, id.Server), "its servers are: "+strings.Join(t.ServerNames(), ", ")))
 }

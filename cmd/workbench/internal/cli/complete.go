@@ -45,15 +45,12 @@ func (e *Environment) Quiet() (restore func()) {
 }
 
 // ToolboxNames are those of the configuration.
-func (e *Environment) ToolboxNames() (names []string) {
+func (e *Environment) ToolboxNames() []string {
 	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return nil
 	}
-	for _, t := range cfg.Toolboxes {
-		names = append(names, t.Name)
-	}
-	return names
+	return cfg.ToolboxNames()
 }
 
 // ServerNames are those of the configuration, with their toolboxes.
@@ -62,10 +59,8 @@ func (e *Environment) ServerNames() (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, t := range cfg.Toolboxes {
-		for _, s := range t.Servers {
-			names = append(names, t.Name+"/"+s.Name)
-		}
+	for t, s := range cfg.Servers() {
+		names = append(names, t.Name+"/"+s.Name)
 	}
 	return names
 }

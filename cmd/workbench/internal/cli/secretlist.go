@@ -62,10 +62,8 @@ func ListSecrets(e *Environment, cfg *config.Config) []shownSecret {
 			shown.For = append(shown.For, by)
 		}
 	}
-	for _, t := range cfg.Toolboxes {
-		for i := range t.Servers {
-			use(t.Servers[i].Secrets(), t.Name+"/"+t.Servers[i].Name)
-		}
+	for t, s := range cfg.Servers() {
+		use(s.Secrets(), t.Name+"/"+s.Name)
 	}
 	use(cfg.SecretsOf(cfg.Models.APIKey), "models.apiKey")
 	use(cfg.SecretsOf(cfg.Store.DSN), "store.dsn")

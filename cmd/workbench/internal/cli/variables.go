@@ -19,11 +19,9 @@ func (e *Environment) Needs() (all []clients.Need) {
 		})
 	})
 	if err == nil {
-		for _, t := range cfg.Toolboxes {
-			for _, s := range t.Servers {
-				for _, name := range s.InheritEnv.Names {
-					names[name] = true
-				}
+		for _, s := range cfg.Servers() {
+			for _, name := range s.InheritEnv.Names {
+				names[name] = true
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,13 +132,10 @@ func knownTools(ctx context.Context, e *opening.Environment, folder *commandhost
 	if err != nil {
 		return opts, err
 	}
-	wanted := map[string]bool{}
-	for _, name := range command.Toolboxes(folder.FS(), opts) {
-		wanted[name] = true
-	}
+	wanted := command.Toolboxes(folder.FS(), opts)
 	var names []string
 	for _, t := range cfg.Toolboxes {
-		if wanted[t.Name] {
+		if slices.Contains(wanted, t.Name) {
 			names = append(names, t.Name)
 			continue
 		}

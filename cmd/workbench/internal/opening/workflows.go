@@ -23,15 +23,10 @@ func (e *Environment) Configured(toolbox string, log zerolog.Logger) (workflowsr
 	e.Use(cfg, "", log)
 	var dirs []string
 	conditions := ""
-	for _, t := range cfg.Toolboxes {
-		if toolbox != "" && t.Name != toolbox {
-			continue
-		}
-		for _, s := range t.Servers {
-			if s.Transport == config.TransportBuiltin && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
-				dirs = append(dirs, s.Workflows...)
-				conditions = cmp.Or(conditions, s.Conditions)
-			}
+	for t, s := range cfg.Servers() {
+		if (toolbox == "" || t.Name == toolbox) && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
+			dirs = append(dirs, s.Workflows...)
+			conditions = cmp.Or(conditions, s.Conditions)
 		}
 	}
 	return e.Hosts.Workflows.Server(dirs, conditions, nil)

@@ -70,12 +70,10 @@ Runs that have begun go on by the definitions that they have.`,
 // gitPlaces are the git repositories that a configuration names.
 func gitPlaces(cfg *config.Config) []string {
 	var list []string
-	for _, t := range cfg.Toolboxes {
-		for _, s := range t.Servers {
-			for _, place := range s.Workflows {
-				if strings.HasPrefix(place, gitaddress.Prefix) && !slices.Contains(list, place) {
-					list = append(list, place)
-				}
+	for _, s := range cfg.Servers() {
+		for _, place := range s.Workflows {
+			if strings.HasPrefix(place, gitaddress.Prefix) && !slices.Contains(list, place) {
+				list = append(list, place)
 			}
 		}
 	}

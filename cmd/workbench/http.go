@@ -192,8 +192,8 @@ func (o *httpFlags) letIn(env *opening.Environment, jwt config.JWT, over *httpfr
 	}
 	known := &tokens.Set{}
 	// Without a place for them none can have been made.
-	if path, err := tokenfile.ListPath(env.Environment); err == nil {
-		known.Kept = tokens.Open(path)
+	if file, err := tokenfile.OfClients(env.Environment); err == nil {
+		known.Kept = file
 	}
 	if jwt.Issuer != "" {
 		over.Resource = &httpfront.Resource{Address: jwt.Audience, Issuer: jwt.Issuer}

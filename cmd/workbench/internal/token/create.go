@@ -57,11 +57,11 @@ toolboxes. --admin lets it act for other users and read /metrics.`,
 			if err := checkToken(env, &t); err != nil {
 				return err
 			}
-			path, err := tokenfile.ListPath(env)
+			file, err := tokenfile.OfClients(env)
 			if err != nil {
 				return err
 			}
-			secret, err := tokens.Open(path).Create(cmd.Context(), t)
+			secret, err := file.Create(cmd.Context(), t)
 			if errors.Is(err, tokens.ErrExists) {
 				return cli.Hint(err, "give another name, or remove that one: workbench token revoke "+t.Name)
 			} else if err != nil {

@@ -28,11 +28,11 @@ they allow. The tokens themselves are not kept.`,
   workbench token list --json`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := tokenfile.ListPath(env)
+			file, err := tokenfile.OfClients(env)
 			if err != nil {
 				return err
 			}
-			list, err := tokens.Open(path).List()
+			list, err := file.List()
 			if err != nil {
 				return err
 			}
@@ -98,23 +98,18 @@ refuses them within a second, and ends streams that use them within 15 s. Runnin
 calls are finished.`,
 		Example: `  workbench token revoke ci`,
 		Args:    cli.Between(1, -1),
-		ValidArgsFunction: cli.Offer(func() (names []string) {
-			path, err := tokenfile.ListPath(env)
+		ValidArgsFunction: cli.Offer(func() []string {
+			file, err := tokenfile.OfClients(env)
 			if err != nil {
 				return nil
 			}
-			list, _ := tokens.Open(path).List()
-			for _, t := range list {
-				names = append(names, t.Name)
-			}
-			return names
+			return tokenNames(file)
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := tokenfile.ListPath(env)
+			f, err := tokenfile.OfClients(env)
 			if err != nil {
 				return err
 			}
-			f := tokens.Open(path)
 			args = slices.Compact(slices.Sorted(slices.Values(args)))
 			err = f.Revoke(cmd.Context(), args...)
 			if errors.Is(err, tokens.ErrNotFound) {
@@ -128,15 +123,20 @@ calls are finished.`,
 	}
 }
 
+// tokenNames are the names of the tokens, as far as they can be read.
+func tokenNames(f *tokens.File) (names []string) {
+	list, _ := f.List()
+	for _, t := range list {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 // tokenHint says which of the tokens that are there may have been meant.
 func tokenHint(f *tokens.File, names []string) string {
-	list, err := f.List()
-	var known []string
-	for _, t := range list {
-		known = append(known, t.Name)
-	}
+	known := tokenNames(f)
 	for _, name := range names {
-		if near := nearest.Names(name, known, 1); err == nil && near != nil && near[0] != name {
+		if near := nearest.Names(name, known, 1); near != nil && near[0] != name {
 			return fmt.Sprintf("did you mean %q? no token was revoked", near[0])
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/tokens"
 )
 
 // Path is where the token is kept.
@@ -75,13 +76,13 @@ func makeToken(path string) error {
 	return err
 }
 
-// ListPath is where the tokens of clients are kept.
-func ListPath(e *cli.Environment) (string, error) {
+// OfClients is the file of the tokens of clients.
+func OfClients(e *cli.Environment) (*tokens.File, error) {
 	dir, err := e.StateDir()
 	if err != nil {
-		return "", cli.Hint(fmt.Errorf("there is no place for tokens: %w", err), "set XDG_STATE_HOME to an absolute path")
+		return nil, cli.Hint(fmt.Errorf("there is no place for tokens: %w", err), "set XDG_STATE_HOME to an absolute path")
 	}
-	return filepath.Join(dir, "tokens.json"), nil
+	return tokens.Open(filepath.Join(dir, "tokens.json")), nil
 }
 
 // AddFlag adds the flag that names the file of the token.

@@ -33,12 +33,7 @@ recorded outputs satisfy their steps, and which branches no case has taken. The 
 code is 1 if a case does not go as it says.`,
 		Example: `  workbench workflow test my-first-workflow
   workbench workflow test workflows/*.yaml --full`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return nil
-			}
-			return cli.Hint(cli.Usage(errors.New("test needs a workflow")), cmd.CommandPath()+" --help says more")
-		},
+		Args:              needs(1, -1, "a workflow"),
 		ValidArgsFunction: completeWorkflow(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false

@@ -28,12 +28,7 @@ ones. Keys keep their order, and YAML comments stay. With --check it changes not
 and the exit code is 1 if a file would change.`,
 		Example: `  workbench workflow fmt workflows
   workbench workflow fmt --check workflows/*.json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return nil
-			}
-			return cli.Hint(cli.Usage(errors.New("fmt needs a file")), cmd.CommandPath()+" --help says more")
-		},
+		Args: needs(1, -1, "a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := workflowFiles(args)
 			if err != nil {

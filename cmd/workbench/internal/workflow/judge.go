@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -27,12 +26,7 @@ validationCriteria of a step, as workflow_validate does. The exit code is 1 if i
 does not.`,
 		Example: `  workbench workflow judge my-first-workflow check < output.txt
   echo "all tests pass" | workbench workflow judge my-first-workflow check`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				return nil
-			}
-			return cli.Hint(cli.Usage(errors.New("judge needs a workflow and a step")), cmd.CommandPath()+" --help says more")
-		},
+		Args:              needs(2, 2, "a workflow and a step"),
 		ValidArgsFunction: completeWorkflow(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, _, opts, err := workflowOf(env, args[0])

@@ -88,6 +88,16 @@ func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error)
 	return nil, cli.Hint(fmt.Errorf("there is no workflow %q", id), nearest.Before(id, c.IDs(), "workbench workflow list shows what there is"))
 }
 
+// needs wants from least to most arguments, as cli.Between does, and says what they are.
+func needs(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if cli.Between(least, most)(cmd, args) == nil {
+			return nil
+		}
+		return cli.Hint(cli.Usage(fmt.Errorf("%s needs %s", cmd.Name(), what)), cmd.CommandPath()+" --help says more")
+	}
+}
+
 // oneID wants the id of a workflow.
 func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {

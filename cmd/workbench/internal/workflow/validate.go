@@ -26,12 +26,7 @@ and column, and then warnings. For a directory it checks the workflow files in i
 "-" is standard input. The exit code is 1 if any file is not valid.`,
 		Example: `  workbench workflow validate my-workflow.json
   workbench workflow validate workflows/*.yaml --json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Hint(cli.Usage(errors.New("validate needs a file")), cmd.CommandPath()+" --help says more")
-			}
-			return nil
-		},
+		Args: needs(1, -1, "a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return validateFiles(cmd.Context(), env, args, asJSON)
 		},

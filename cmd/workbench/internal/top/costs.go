@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 )
 
@@ -88,12 +87,7 @@ func (c *costs) columns() []string {
 }
 func (c *costs) words(row int) string { return c.boxes[row].name + " " + c.boxes[row].description }
 
-func (c *costs) none() string {
-	if c.wrong != nil {
-		return foreign.NewText(c.wrong.Error()).String()
-	}
-	return "the configuration has no toolbox"
-}
+func (c *costs) none() string { return because(c.wrong, "the configuration has no toolbox") }
 
 func (c *costs) cells(row int) []string {
 	b := &c.boxes[row]

@@ -59,12 +59,7 @@ func keptOf(ctx context.Context, env *opening.Environment) kept {
 	return k
 }
 
-func (k *kept) heard(what any) {
-	if now, is := what.(kept); is {
-		*k = now
-	}
-}
-
+func (k *kept) heard(what any)       { take(k, what) }
 func (k *kept) name() string         { return "kept" }
 func (k *kept) len() int             { return len(k.rows) }
 func (k *kept) id(row int) string    { return k.rows[row].kind + " " + k.rows[row].id }
@@ -72,10 +67,7 @@ func (k *kept) columns() []string    { return []string{"KIND", "ID", "STATE", "C
 func (k *kept) words(row int) string { return strings.Join(k.cells(row), " ") }
 
 func (k *kept) none() string {
-	if k.wrong != nil {
-		return foreign.NewText(k.wrong.Error()).String()
-	}
-	return "there are no workflows, runs and conversations"
+	return because(k.wrong, "there are no workflows, runs and conversations")
 }
 
 func (k *kept) cells(row int) []string {
@@ -87,12 +79,7 @@ func (k *kept) cells(row int) []string {
 	return []string{r.kind, foreign.NewName(r.id).String(), foreign.NewName(r.state).String(), changed, foreign.NewText(r.title).String()}
 }
 
-func (k *kept) about(int, int) string {
-	if k.wrong != nil {
-		return foreign.NewText(k.wrong.Error()).String()
-	}
-	return ""
-}
+func (k *kept) about(int, int) string { return because(k.wrong, "") }
 
 func (k *kept) keys() []key {
 	return []key{{key: "enter", does: "read", command: func(row int) []string { return k.rows[row].show }}}

@@ -56,24 +56,14 @@ func settingsOf(ctx context.Context, env *opening.Environment) settings {
 	return s
 }
 
-func (s *settings) heard(what any) {
-	if now, is := what.(settings); is {
-		*s = now
-	}
-}
-
+func (s *settings) heard(what any)       { take(s, what) }
 func (s *settings) name() string         { return "configuration" }
 func (s *settings) len() int             { return len(s.rows) }
 func (s *settings) id(row int) string    { return s.rows[row].about }
 func (s *settings) columns() []string    { return []string{"WHERE", "WHAT"} }
 func (s *settings) words(row int) string { return s.rows[row].place + " " + s.rows[row].text }
 
-func (s *settings) none() string {
-	if s.wrong != nil {
-		return foreign.NewText(s.wrong.Error()).String()
-	}
-	return "there is no configuration"
-}
+func (s *settings) none() string { return because(s.wrong, "there is no configuration") }
 
 func (s *settings) cells(row int) []string {
 	r := &s.rows[row]

@@ -3,6 +3,8 @@ package top
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // tab is one of the things that are shown: a table, of which one row is chosen.
@@ -22,6 +24,21 @@ type tab interface {
 	// none says why there is no row.
 	none() string
 	keys() []key
+}
+
+// because says why there is no row: what went wrong, or otherwise.
+func because(wrong error, otherwise string) string {
+	if wrong != nil {
+		return foreign.NewText(wrong.Error()).String()
+	}
+	return otherwise
+}
+
+// take replaces what a tab shows by what was read anew, if a model was told just that.
+func take[T any](shown *T, told any) {
+	if now, is := told.(T); is {
+		*shown = now
+	}
 }
 
 // key is what a key does with a row of a tab.

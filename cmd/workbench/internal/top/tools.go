@@ -64,12 +64,7 @@ func printed(ctx context.Context, env *opening.Environment, into any, args ...st
 	return json.Unmarshal(out.Bytes(), into)
 }
 
-func (t *tools) heard(what any) {
-	if now, is := what.(tools); is {
-		*t = now
-	}
-}
-
+func (t *tools) heard(what any)    { take(t, what) }
 func (t *tools) name() string      { return "tools" }
 func (t *tools) len() int          { return len(t.rows) }
 func (t *tools) id(row int) string { return t.rows[row].name() }
@@ -79,10 +74,7 @@ func (t *tools) words(row int) string {
 }
 
 func (t *tools) none() string {
-	if t.wrong != nil {
-		return foreign.NewText(t.wrong.Error()).String()
-	}
-	return "no server was seen yet; open a toolbox, or run workbench index"
+	return because(t.wrong, "no server was seen yet; open a toolbox, or run workbench index")
 }
 
 func (t *tools) cells(row int) []string {

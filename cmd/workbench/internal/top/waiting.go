@@ -25,15 +25,8 @@ func (w *waiting) heard(what any) {
 	default:
 		return
 	}
-	w.calls = slices.SortedFunc(func(yield func(approval.Call) bool) {
-		for list := range maps.Values(w.of) {
-			for _, c := range list {
-				if !yield(c) {
-					return
-				}
-			}
-		}
-	}, func(a, b approval.Call) int { return a.Until.Compare(b.Until) })
+	w.calls = slices.Concat(slices.Collect(maps.Values(w.of))...)
+	slices.SortFunc(w.calls, func(a, b approval.Call) int { return a.Until.Compare(b.Until) })
 }
 
 func (w *waiting) name() string         { return "waiting" }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,16 +53,12 @@ type waitingAt struct {
 }
 
 func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJSON bool) error {
-	var all []waitingAt
-	var mu sync.Mutex
-	silent := running.Each(env, func(p status.Peer) error {
+	all, silent := running.Gather(env, func(p status.Peer) (waiting []waitingAt, err error) {
 		calls, err := p.Approvals(ctx)
-		mu.Lock()
-		defer mu.Unlock()
 		for _, c := range calls {
-			all = append(all, waitingAt{c, p})
+			waiting = append(waiting, waitingAt{c, p})
 		}
-		return err
+		return waiting, err
 	})
 	slices.SortFunc(all, func(a, b waitingAt) int { return strings.Compare(a.ID, b.ID) })
 	if asJSON {
@@ -81,17 +76,12 @@ func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJ
 		return askAll(ctx, env, all)
 	}
 	for _, id := range ids {
-		found := false
-		for _, c := range all {
-			if found = c.ID == id; found {
-				if err := answerCall(ctx, env, c, agree); err != nil {
-					return err
-				}
-				break
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(all, func(c waitingAt) bool { return c.ID == id })
+		if i < 0 {
 			return cli.Hint(fmt.Errorf("there is no waiting call %q", id), "workbench approve lists the waiting ones")
+		}
+		if err := answerCall(ctx, env, all[i], agree); err != nil {
+			return err
 		}
 	}
 	return nil

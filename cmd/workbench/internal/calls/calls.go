@@ -4,12 +4,9 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/calls"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -77,9 +73,7 @@ func (f *callsFlags) read() error {
 	if f.filter.Limit < 0 {
 		return cli.Usage(errors.New("--last must be 0 or more"))
 	}
-	if box, server, ok := strings.Cut(f.filter.Server, "/"); ok {
-		f.filter.Toolbox, f.filter.Server = box, server
-	}
+	f.filter.Toolbox, f.filter.Server = named(f.filter.Server)
 	if f.since == "" {
 		return nil
 	}
@@ -112,15 +106,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 // listCalls prints the last calls.
 func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
-	list := calls.List{Calls: []calls.Call{}}
-	var mu sync.Mutex
-	silent := running.Each(env, func(p status.Peer) error {
-		some, err := p.Calls(ctx, flags.filter)
-		mu.Lock()
-		defer mu.Unlock()
-		list.Calls = append(list.Calls, some...)
-		return err
-	})
+	all, silent := running.Gather(env, func(p status.Peer) ([]calls.Call, error) { return p.Calls(ctx, flags.filter) })
+	list := calls.List{Calls: append([]calls.Call{}, all...)}
 	slices.SortStableFunc(list.Calls, func(a, b calls.Call) int { return a.Time.Compare(b.Time.Time) })
 	if n := flags.filter.Limit; n > 0 && len(list.Calls) > n {
 		list.Calls = list.Calls[len(list.Calls)-n:]
@@ -141,44 +128,21 @@ func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) err
 
 // followCalls prints each call that ends, of all workbenches that there are meanwhile.
 func followCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
-	said := make(chan calls.Said)
-	followed := running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error {
-		return p.FollowCalls(ctx, flags.filter, nil, func(s calls.Said) error {
-			select {
-			case said <- s:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	defer followed()
-	for {
-		select {
-		case s := <-said:
-			if err := tellCall(env, s, flags.asJSON); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return running.FollowAll(ctx, env, func(ctx context.Context, p status.Peer, say func(calls.Said) error) error {
+		return p.FollowCalls(ctx, flags.filter, nil, say)
+	}, func(s calls.Said) error { return tellCall(env, s, flags.asJSON) })
 }
 
 // tellCall prints a line for a call that has ended.
 func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
-	var err error
-	switch {
-	case asJSON:
-		var line []byte
-		if line, err = json.Marshal(s); err == nil {
-			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
-		}
-	case s.Call == nil:
-		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to show)\n", s.Missed)
-	default:
-		cells := running.Cells(s.Call)
-		_, err = fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
+	if asJSON {
+		return terminal.PrintLine(e.Out, s)
 	}
+	if s.Call == nil {
+		_, err := fmt.Fprintf(e.Out, "(%d calls came too fast to show)\n", s.Missed)
+		return err
+	}
+	cells := running.Cells(s.Call)
+	_, err := fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
 	return err
 }

@@ -2,18 +2,17 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -63,27 +62,26 @@ type saidLine struct {
 // showLines prints the lines of a server.
 func showLines(ctx context.Context, env *cli.Environment, name string, last int, follows, asJSON bool) error {
 	box, server := named(name)
-	var mu sync.Mutex
-	var all []saidLine
-	found := false
-	if follows {
-		return followLines(ctx, env, name, last, asJSON)
+	if follows { // also the lines of workbenches that come meanwhile
+		return running.FollowAll(ctx, env, func(ctx context.Context, p status.Peer, say func(saidLine) error) error {
+			return p.Lines(ctx, box, server, last, true, func(l status.Line) error { return say(saidLine{running.PID(p), l}) })
+		}, func(l saidLine) error { return tellLine(env, &l, asJSON) })
 	}
-	silent := running.Each(env, func(p status.Peer) error {
+	found, silent := running.Gather(env, func(p status.Peer) ([][]saidLine, error) {
 		var lines []saidLine
 		err := p.Lines(ctx, box, server, last, false, func(l status.Line) error {
 			lines = append(lines, saidLine{running.PID(p), l})
 			return nil
 		})
-		mu.Lock()
-		defer mu.Unlock()
-		found = found || err == nil
-		all = append(all, lines...)
-		return err
+		if err != nil {
+			return nil, err
+		}
+		return [][]saidLine{lines}, nil
 	})
-	if !found {
+	if found == nil {
 		return noServer(ctx, env, name, silent)
 	}
+	all := slices.Concat(found...)
 	slices.SortStableFunc(all, func(a, b saidLine) int { return a.Time.Compare(b.Time.Time) })
 	if last > 0 && len(all) > last {
 		all = all[len(all)-last:]
@@ -96,42 +94,10 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 	return nil
 }
 
-// followLines prints the lines of a server, and those that it writes from then on, in all workbenches that there are
-// meanwhile.
-func followLines(ctx context.Context, env *cli.Environment, name string, last int, asJSON bool) error {
-	box, server := named(name)
-	said := make(chan saidLine)
-	stop := running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error {
-		return p.Lines(ctx, box, server, last, true, func(l status.Line) error {
-			select {
-			case said <- saidLine{running.PID(p), l}:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	defer stop()
-	for {
-		select {
-		case l := <-said:
-			if err := tellLine(env, &l, asJSON); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // tellLine prints a line of a server.
 func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 	if asJSON {
-		line, err := json.Marshal(l.Line)
-		if err == nil {
-			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
-		}
-		return err
+		return terminal.PrintLine(e.Out, l.Line)
 	}
 	text := l.Text.String()
 	switch {
@@ -154,16 +120,12 @@ func noServer(ctx context.Context, env *cli.Environment, name string, silent int
 	if silent > 0 { // who did not answer is not asked again
 		return cli.Hint(fmt.Errorf("%s has a server %q", running.None(silent), name), hint)
 	}
-	var mu sync.Mutex
-	var known []string
-	running.Each(env, func(p status.Peer) error {
+	known, _ := running.Gather(env, func(p status.Peer) (names []string, err error) {
 		w, err := p.Get(ctx)
-		mu.Lock()
-		defer mu.Unlock()
 		for box, srv := range w.Servers() {
-			known = append(known, box.Name+"/"+srv.Name, srv.Name)
+			names = append(names, box.Name+"/"+srv.Name, srv.Name)
 		}
-		return err
+		return names, err
 	})
 	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), nearest.Hint(name, known, hint))
 }

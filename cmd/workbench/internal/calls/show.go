@@ -3,7 +3,6 @@ package calls
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -75,22 +74,21 @@ another one there. Only this command ever repeats a recorded call.`,
 
 // findCall asks all workbenches for a call, and the one that has it where it stands.
 func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.Call, of status.Workbench, err error) {
-	var mu sync.Mutex
-	var all []calls.Call
-	var from status.Peer
-	silent := running.Each(e, func(p status.Peer) error {
+	type callOf struct {
+		calls.Call
+		peer status.Peer
+	}
+	all, silent := running.Gather(e, func(p status.Peer) ([]callOf, error) {
 		c, err := p.Call(ctx, id)
-		if err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			all, from = append(all, c), p
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return []callOf{{c, p}}, nil
 	})
 	switch {
 	case len(all) == 1:
-		of, err = from.Get(ctx)
-		return all[0], of, err
+		of, err = all[0].peer.Get(ctx)
+		return all[0].Call, of, err
 	case len(all) > 1:
 		return found, of, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
 	}

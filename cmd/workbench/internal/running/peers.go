@@ -37,12 +37,51 @@ func Each(env *cli.Environment, ask func(status.Peer) error) (silent int) {
 	return silent
 }
 
+// Gather asks all workbenches as Each does, and returns all that they said.
+func Gather[T any](env *cli.Environment, ask func(status.Peer) ([]T, error)) (all []T, silent int) {
+	var mu sync.Mutex
+	silent = Each(env, func(p status.Peer) error {
+		some, err := ask(p)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, some...)
+		return err
+	})
+	return all, silent
+}
+
 // None is how an answer begins that no workbench of the user has something, as far as they answer.
 func None(silent int) string {
 	if silent > 0 {
 		return "no workbench that answers"
 	}
 	return "no running workbench of this user"
+}
+
+// FollowAll tells what workbenches say, one thing after the other, until ctx ends or telling fails.
+func FollowAll[T any](ctx context.Context, env *cli.Environment, follow func(ctx context.Context, p status.Peer, say func(T) error) error, tell func(T) error) error {
+	said := make(chan T)
+	stop := Follow(ctx, env, func(ctx context.Context, p status.Peer) error {
+		return follow(ctx, p, func(what T) error {
+			select {
+			case said <- what:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	defer stop()
+	for {
+		select {
+		case what := <-said:
+			if err := tell(what); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // Follow follows each workbench that there is, or comes, until stop is called or ctx ends.

@@ -4,7 +4,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -45,16 +44,12 @@ one document, or, watching, one line of JSON for each change.`,
 
 // showStatus prints what all workbenches say now.
 func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
-	var all []status.Workbench
-	var mu sync.Mutex
-	silent := running.Each(env, func(p status.Peer) error {
+	all, silent := running.Gather(env, func(p status.Peer) ([]status.Workbench, error) {
 		w, err := p.Get(ctx)
-		if err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, w)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return []status.Workbench{w}, nil
 	})
 	status.Sort(all)
 	if asJSON {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,6 +83,32 @@ func editFile(ctx context.Context, e *cli.Environment, change func(*editing) err
 	}
 	if n := len(ed.faults(ed.data)); n > 0 {
 		fmt.Fprintf(e.Err, "%s has %s of its own; %s.\n", path, terminal.Count(n, "fault"), e.Advice("workbench check shows what is wrong"))
+	}
+	return nil
+}
+
+// changeServers changes the servers that are named in the configuration, and prints what was done.
+func changeServers(ctx context.Context, e *cli.Environment, named []string, change func(ed *editing, box, name string) (done []string, err error)) error {
+	var done []string
+	err := editFile(ctx, e, func(ed *editing) error {
+		for _, meant := range named {
+			box, name, err := ed.find(meant)
+			if err != nil {
+				return err
+			}
+			lines, err := change(ed, box, name)
+			if err != nil {
+				return err
+			}
+			done = append(done, lines...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, line := range done {
+		fmt.Fprintln(e.Out, line)
 	}
 	return nil
 }
@@ -191,53 +218,59 @@ func (ed *editing) put(box clients.Kind, name string, server []byte) error {
 	if err := ed.begin(); err != nil {
 		return err
 	}
-	if ed.root.Get("toolboxes").Get(box.Name) == nil {
-		text := document.Node{Kind: document.Text, Value: box.Description}
-		if err := ed.set(text.AppendJSON(nil), "toolboxes", box.Name, "description"); err != nil {
-			return err
-		}
+	if err := ed.makeBox(box); err != nil {
+		return err
 	}
 	return ed.set(server, "toolboxes", box.Name, "mcpServers", name)
 }
 
-// drop takes a server away, and its toolbox if it was the last there. It tells whether it was.
-func (ed *editing) drop(box, name string) (last bool, err error) {
-	if err := ed.remove("toolboxes", box, "mcpServers", name); err != nil {
-		return false, err
+// makeBox makes a toolbox if there is none of the name.
+func (ed *editing) makeBox(box clients.Kind) error {
+	if ed.root.Get("toolboxes").Get(box.Name) != nil {
+		return nil
 	}
-	return ed.tidy(box)
+	text := document.Node{Kind: document.Text, Value: box.Description}
+	return ed.set(text.AppendJSON(nil), "toolboxes", box.Name, "description")
 }
 
-// tidy takes a toolbox away that has no servers.
-func (ed *editing) tidy(box string) (empty bool, err error) {
+// tidy takes a toolbox away that has no servers, and adds that to what was done.
+func (ed *editing) tidy(box string, done []string) ([]string, error) {
 	if servers := ed.root.Get("toolboxes").Get(box).Get("mcpServers"); servers != nil && len(servers.Members) > 0 {
-		return false, nil
+		return done, nil
 	}
-	return true, ed.remove("toolboxes", box)
+	return append(done, fmt.Sprintf("%s: removed, because it has no servers", box)), ed.remove("toolboxes", box)
+}
+
+// servers gives all servers with the names of their toolboxes, without those in comments.
+func (ed *editing) servers() iter.Seq2[string, document.Member] {
+	return func(yield func(string, document.Member) bool) {
+		boxes := ed.root.Get("toolboxes")
+		if boxes == nil {
+			return
+		}
+		for _, box := range boxes.Members {
+			servers := box.Value.Get("mcpServers")
+			if servers == nil || isComment(box.Key) {
+				continue
+			}
+			for _, s := range servers.Members {
+				if !isComment(s.Key) && !yield(box.Key, s) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // find returns the toolbox and the name of the server that is meant by NAME or TOOLBOX/NAME.
 func (ed *editing) find(meant string) (box, name string, err error) {
 	var found, all []string
-	boxes := ed.root.Get("toolboxes")
-	if boxes == nil {
-		boxes = &document.Node{}
-	}
-	for _, b := range boxes.Members {
-		servers := b.Value.Get("mcpServers")
-		if servers == nil || isComment(b.Key) {
-			continue
-		}
-		for _, s := range servers.Members {
-			if isComment(s.Key) {
-				continue
-			}
-			full := b.Key + "/" + s.Key
-			all = append(all, full, s.Key)
-			if meant == s.Key || meant == full {
-				found = append(found, full)
-				box, name = b.Key, s.Key
-			}
+	for b, s := range ed.servers() {
+		full := b + "/" + s.Key
+		all = append(all, full, s.Key)
+		if meant == s.Key || meant == full {
+			found = append(found, full)
+			box, name = b, s.Key
 		}
 	}
 	switch {

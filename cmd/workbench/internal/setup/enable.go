@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -18,7 +16,9 @@ in the one that --config names. NAME is the name of a server, or TOOLBOX/NAME.`,
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return able(cmd, env, args, "enabled", func(ed *editing, keys []string) error { return ed.remove(keys...) })
+			return changeServers(cmd.Context(), env, args, func(ed *editing, box, name string) ([]string, error) {
+				return []string{box + "/" + name + ": enabled"}, ed.remove("toolboxes", box, "mcpServers", name, "disabled")
+			})
 		},
 	}
 }
@@ -34,26 +34,9 @@ of a server, or TOOLBOX/NAME.`,
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return able(cmd, env, args, "disabled", func(ed *editing, keys []string) error { return ed.set([]byte("true"), keys...) })
+			return changeServers(cmd.Context(), env, args, func(ed *editing, box, name string) ([]string, error) {
+				return []string{box + "/" + name + ": disabled"}, ed.set([]byte("true"), "toolboxes", box, "mcpServers", name, "disabled")
+			})
 		},
 	}
-}
-
-// able changes whether servers are offered.
-func able(cmd *cobra.Command, env *cli.Environment, args []string, state string, change func(*editing, []string) error) error {
-	var done []string
-	err := editFile(cmd.Context(), env, func(ed *editing) error {
-		for _, meant := range args {
-			box, name, err := ed.find(meant)
-			if err != nil {
-				return err
-			}
-			if err := change(ed, []string{"toolboxes", box, "mcpServers", name, "disabled"}); err != nil {
-				return err
-			}
-			done = append(done, fmt.Sprintf("%s/%s: %s", box, name, state))
-		}
-		return nil
-	})
-	return told(env, done, err)
 }

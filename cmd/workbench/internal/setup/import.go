@@ -245,7 +245,10 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 	server := func(box, name string) *document.Node {
 		return boxes.Get(box).Get("mcpServers").Get(name)
 	}
-	has := ed.servers()
+	var has []*document.Node
+	for _, s := range ed.servers() {
+		has = append(has, s.Value)
+	}
 	var choose func(clients.Entry) clients.Kind
 	switch {
 	case i.toolbox != "":
@@ -280,26 +283,6 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 // node is a server as a configuration has it.
 func node(s clients.Server) *document.Node {
 	return document.ReadSettings("s.json", s.JSON(), new(document.Faults))
-}
-
-// servers are the entries of all servers, without those in comments.
-func (ed *editing) servers() (all []*document.Node) {
-	boxes := ed.root.Get("toolboxes")
-	if boxes == nil {
-		return nil
-	}
-	for _, box := range boxes.Members {
-		servers := box.Value.Get("mcpServers")
-		if servers == nil || isComment(box.Key) {
-			continue
-		}
-		for _, s := range servers.Members {
-			if !isComment(s.Key) {
-				all = append(all, s.Value)
-			}
-		}
-	}
-	return all
 }
 
 // same reports whether the entry of a configuration is the server that was found: both are started or reached in the
@@ -432,18 +415,11 @@ func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found
 	case i.dryRun:
 		verb = "not written to"
 	}
-	fmt.Fprintf(env.Out, "%s of %s in %s, %s %s\n", terminal.Count(len(found), "server"), entriesOf(len(g.entries)), terminal.Count(len(g.files), "file"), verb, path)
+	fmt.Fprintf(env.Out, "%s of %s in %s, %s %s\n", terminal.Count(len(found), "server"), terminal.CountVerb(len(g.entries), "entry", "entries"), terminal.Count(len(g.files), "file"), verb, path)
 	if !i.dryRun {
 		fmt.Fprintln(env.Err, env.Advice("workbench check checks them, workbench connect adds workbench to your clients, workbench undo undoes this."))
 	}
 	return nil
-}
-
-func entriesOf(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
 }
 
 // origins are the clients, or files, that a server is from.

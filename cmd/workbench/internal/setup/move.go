@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
-	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 func Move(env *cli.Environment) *cobra.Command {
@@ -27,39 +26,24 @@ then removed. NAME is the name of a server, or TOOLBOX/NAME.`,
 		Args:              cli.Between(2, 2),
 		ValidArgsFunction: completeMove(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var done []string
-			err := editFile(cmd.Context(), env, func(ed *editing) error {
-				box, name, err := ed.find(args[0])
-				if err != nil {
-					return err
-				}
+			return changeServers(cmd.Context(), env, args[:1], func(ed *editing, box, name string) ([]string, error) {
 				if err := counts(args[1]); err != nil {
-					return err
+					return nil, err
 				}
 				if box == args[1] {
-					return cli.Usage(errors.New("the server is already in that toolbox"))
+					return nil, cli.Usage(errors.New("the server is already in that toolbox"))
 				}
 				if ed.root.Get("toolboxes").Get(args[1]).Get("mcpServers").Get(name) != nil {
-					return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first")
+					return nil, cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first")
 				}
-				to := ed.box(args[1], clients.Kind{}, description)
-				if ed.root.Get("toolboxes").Get(args[1]) == nil {
-					text := document.Node{Kind: document.Text, Value: to.Description}
-					if err := ed.set(text.AppendJSON(nil), "toolboxes", args[1], "description"); err != nil {
-						return err
-					}
+				if err := ed.makeBox(ed.box(args[1], clients.Kind{}, description)); err != nil {
+					return nil, err
 				}
 				if err := ed.became(amend.Move(ed.data, ed.at("toolboxes", box, "mcpServers", name), ed.at("toolboxes", args[1], "mcpServers", name))); err != nil {
-					return err
+					return nil, err
 				}
-				done = append(done, fmt.Sprintf("%s/%s: moved to %s", box, name, args[1]))
-				last, err := ed.tidy(box)
-				if last {
-					done = append(done, fmt.Sprintf("%s: removed, because it has no servers", box))
-				}
-				return err
+				return ed.tidy(box, []string{fmt.Sprintf("%s/%s: moved to %s", box, name, args[1])})
 			})
-			return told(env, done, err)
 		},
 	}
 	cmd.Flags().StringVar(&description, "description", "", "what a new toolbox is for; the model chooses by it")

@@ -25,29 +25,16 @@ workbench undo undoes the change.`,
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var done []string
-			err := editFile(cmd.Context(), env, func(ed *editing) error {
-				for _, meant := range args {
-					box, name, err := ed.find(meant)
-					if err != nil {
-						return err
-					}
-					bundle := ed.bundleOf(box, name)
-					last, err := ed.drop(box, name)
-					if err != nil {
-						return err
-					}
-					done = append(done, fmt.Sprintf("%s/%s: removed", box, name))
-					if bundle != "" {
-						done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", cli.Shown(bundle)))
-					}
-					if last {
-						done = append(done, fmt.Sprintf("%s: removed, because it has no servers", box))
-					}
+			return changeServers(cmd.Context(), env, args, func(ed *editing, box, name string) ([]string, error) {
+				done := []string{fmt.Sprintf("%s/%s: removed", box, name)}
+				if bundle := ed.bundleOf(box, name); bundle != "" {
+					done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", cli.Shown(bundle)))
 				}
-				return nil
+				if err := ed.remove("toolboxes", box, "mcpServers", name); err != nil {
+					return nil, err
+				}
+				return ed.tidy(box, done)
 			})
-			return told(env, done, err)
 		},
 	}
 }
@@ -74,15 +61,4 @@ func (ed *editing) bundleOf(box, name string) string {
 		}
 	}
 	return ""
-}
-
-// told prints what was done, unless it was not.
-func told(e *cli.Environment, lines []string, err error) error {
-	if err != nil {
-		return err
-	}
-	for _, line := range lines {
-		fmt.Fprintln(e.Out, line)
-	}
-	return nil
 }

@@ -17,21 +17,7 @@ var ErrNoAnswer = errors.New("standard input ended; nothing more was changed")
 // Answer asks the person at the terminal for a line. Nobody waits for it after ctx.
 func (e *Environment) Answer(ctx context.Context, question string) (text string, err error) {
 	fmt.Fprint(e.Out, question)
-	type line struct {
-		text string
-		err  error
-	}
-	read := make(chan line, 1)
-	go func() { // reading a terminal cannot be interrupted
-		text, err := readLine(e.In)
-		read <- line{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case got := <-read:
-		return got.text, got.err
-	}
+	return Await(ctx, func() (string, error) { return readLine(e.In) })
 }
 
 // Agreed asks the person at the terminal; any other answer than yes is an error.

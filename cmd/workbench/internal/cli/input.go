@@ -15,19 +15,26 @@ type input struct {
 }
 
 func (r input) Read(p []byte) (int, error) {
+	own := make([]byte, len(p)) // a read that is left behind must not write into p
+	n, err := Await(r.ctx, func() (int, error) { return r.in.Read(own) })
+	return copy(p, own[:n]), err
+}
+
+// Await waits for what do gives, unless ctx ends before: do cannot be interrupted, and then goes on by itself.
+func Await[T any](ctx context.Context, do func() (T, error)) (got T, err error) {
 	type result struct {
-		n   int
+		got T
 		err error
 	}
-	own, read := make([]byte, len(p)), make(chan result, 1) // a read that is left behind must not write into p
+	done := make(chan result, 1)
 	go func() {
-		n, err := r.in.Read(own)
-		read <- result{n, err}
+		got, err := do()
+		done <- result{got, err}
 	}()
 	select {
-	case <-r.ctx.Done():
-		return 0, context.Cause(r.ctx)
-	case got := <-read:
-		return copy(p, own[:got.n]), got.err
+	case r := <-done:
+		return r.got, r.err
+	case <-ctx.Done():
+		return got, context.Cause(ctx)
 	}
 }

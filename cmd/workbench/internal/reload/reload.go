@@ -156,26 +156,17 @@ func (r *Reloader) handOn(cfg *config.Config) {
 
 // load reads the files as they are now. The end of ctx does not wait for a disk.
 func (r *Reloader) load(ctx context.Context, read cli.Parser) (*config.Config, error) {
-	type result struct {
-		cfg *config.Config
-		err error
-	}
-	done := make(chan result, 1)
-	from := *r.from // which goes on by itself if nobody waits any more
-	go func() {
-		var got result
-		if got.err = from.Again(); got.err == nil {
-			got.cfg, got.err = from.Load(read)
+	from := *r.from
+	cfg, err := cli.Await(ctx, func() (*config.Config, error) {
+		if err := from.Again(); err != nil {
+			return nil, err
 		}
-		done <- got
-	}()
-	select {
-	case got := <-done:
+		return from.Load(read)
+	})
+	if ctx.Err() == nil { // else it may still be in use
 		*r.from = from
-		return got.cfg, got.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
+	return cfg, err
 }
 
 // TellSources says what is to be known of where a configuration came from.

@@ -456,10 +456,5 @@ func foundProgram(e *opening.Environment, s config.Server, path string) string {
 // ourselves reports whether a path is that of this program.
 func ourselves(path string) bool {
 	self, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	a, errA := os.Stat(self)
-	b, errB := os.Stat(path)
-	return errA == nil && errB == nil && os.SameFile(a, b)
+	return err == nil && cli.IsSameFile(self, path)
 }

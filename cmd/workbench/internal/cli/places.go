@@ -60,6 +60,16 @@ func (e *Environment) RuntimeDirs() []string {
 	return dirs
 }
 
+// IsSameFile reports whether two paths name one file, or both none.
+func IsSameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, two)
+}
+
 // Sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none.
 func Sandboxes(e *Environment) string {
 	dir, err := e.CacheDir()

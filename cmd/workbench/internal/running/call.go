@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -89,7 +88,7 @@ func elsewhere(env *cli.Environment, of *status.Workbench) (why, hint string, er
 		project = ""
 	}
 	switch {
-	case isSameFile(of.Config, here.Path) && isSameFile(of.Project, project):
+	case cli.IsSameFile(of.Config, here.Path) && cli.IsSameFile(of.Project, project):
 		return "", "", nil
 	case of.Config == "" || of.Project != "":
 		return "its workbench uses another configuration", "run the command where the workbench was started, in " + shellword.Word(of.Dir), nil
@@ -104,20 +103,10 @@ func Named(env *cli.Environment, of *status.Workbench) string {
 		return ""
 	}
 	here, err := cli.FindSources(env)
-	if env.ConfigPath == "" && err == nil && isSameFile(of.Config, cmp.Or(here.Places.Named, here.Places.User)) {
+	if env.ConfigPath == "" && err == nil && cli.IsSameFile(of.Config, cmp.Or(here.Places.Named, here.Places.User)) {
 		return ""
 	}
 	return of.Config
-}
-
-// isSameFile reports whether two paths name one file, or both none.
-func isSameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	one, err := os.Stat(a)
-	two, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, two)
 }
 
 // Text shows a call of a workbench to a person.

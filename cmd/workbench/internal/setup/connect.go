@@ -213,12 +213,8 @@ func programPath(e *cli.Environment) (string, error) {
 		return "", fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	if found, err := exec.LookPath("workbench"); err == nil {
-		if found, err = filepath.Abs(found); err == nil {
-			a, errA := os.Stat(found)
-			b, errB := os.Stat(self)
-			if errA == nil && errB == nil && os.SameFile(a, b) {
-				return found, nil
-			}
+		if found, err = filepath.Abs(found); err == nil && cli.IsSameFile(found, self) {
+			return found, nil
 		}
 	}
 	return self, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ UTC.`,
 		if len(words) > 0 {
 			most = math.MaxInt32
 		}
-		found, err := runs.Search(ctx, s, user, joined(words), most, cfg.Store.ExpireRuns)
+		found, err := runs.Search(ctx, s, user, strings.Join(words, " "), most, cfg.Store.ExpireRuns)
 		if err != nil {
 			return kept.List{}, err
 		}
@@ -97,15 +98,6 @@ func runList(found []runs.Found) kept.List {
 		list.Shown = append(list.Shown, one)
 	}
 	return list
-}
-
-// joined gives the words of a command line as one text.
-func joined(words []string) string {
-	text := ""
-	for _, w := range words {
-		text += w + " "
-	}
-	return text
 }
 
 func runsDeleteCommand(env *cli.Environment) *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,14 +80,14 @@ func printRun(out io.Writer, principal string, r *runs.Run, drift string) error 
 		if !slices.Contains(line, i) {
 			mark = "~"
 		}
-		step := e.Step
+		step := foreign.NewText(e.Step).String()
 		if e.Pass > 0 {
-			step = fmt.Sprintf("%s, pass %d", e.Step, e.Pass)
+			step += fmt.Sprintf(", pass %d", e.Pass)
 		}
 		if step != "" {
 			step += "  "
 		}
-		if _, err := fmt.Fprintf(out, "%s%3d  %s  %-10s  %sby %s\n", mark, i+1, terminal.Moment(e.At), e.Kind, foreign.NewText(step).String()+spaces(step), foreign.NewText(e.By)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s%3d  %s  %-10s  %sby %s\n", mark, i+1, terminal.Moment(e.At), e.Kind, step, foreign.NewText(e.By)); err != nil {
 			return err
 		}
 		for _, text := range wordsOf(e) {
@@ -94,14 +95,6 @@ func printRun(out io.Writer, principal string, r *runs.Run, drift string) error 
 		}
 	}
 	return nil
-}
-
-// spaces are those at the end of a step, which cleaning takes away.
-func spaces(step string) string {
-	if step == "" {
-		return ""
-	}
-	return "  "
 }
 
 // wordsOf are the lines of an event.
@@ -158,7 +151,7 @@ it records the question if the step asks a person.`,
 				}
 			}
 			if run == "" {
-				found, err := runs.Search(cmd.Context(), s, user, joined(words), math.MaxInt32, env.Hosts.Config.Store.ExpireRuns)
+				found, err := runs.Search(cmd.Context(), s, user, strings.Join(words, " "), math.MaxInt32, env.Hosts.Config.Store.ExpireRuns)
 				if err != nil {
 					return err
 				}

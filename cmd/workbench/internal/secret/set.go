@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,7 @@ func keepSecret(ctx context.Context, e *cli.Environment, name, value string, inF
 	case err != nil:
 		return fmt.Errorf("%s is not kept in %s: %w", shownSecretName(name), where, err)
 	}
-	if err := other(); err != nil && !errors.Is(err, secrets.ErrNotSet) && !errors.Is(err, secrets.ErrNoKeychain) {
+	if err := other(); err != nil && !isMissing(err) {
 		e.Warn(fmt.Sprintf("an older value of %s may be kept in the other place: %v", shownSecretName(name), err))
 	}
 	fmt.Fprintf(e.Err, "%s is kept in %s.\n", shownSecretName(name), where)
@@ -171,19 +172,14 @@ them until they end.`,
 }
 
 func removeSecret(ctx context.Context, e *cli.Environment, name string) error {
-	inFile, inKeychain := cli.SecretFile(e).Remove(ctx, name), cli.Keychain(e).Remove(ctx, name)
-	missing := func(err error) bool {
-		return errors.Is(err, secrets.ErrNotSet) || errors.Is(err, secrets.ErrNoKeychain)
-	}
-	switch {
-	case inFile == nil && (inKeychain == nil || missing(inKeychain)), inKeychain == nil && missing(inFile):
-		return nil
-	case missing(inFile) && missing(inKeychain):
+	removed := slices.DeleteFunc([]error{cli.SecretFile(e).Remove(ctx, name), cli.Keychain(e).Remove(ctx, name)}, isMissing)
+	if len(removed) == 0 {
 		return cli.Hint(fmt.Errorf("there is no secret %s", shownSecretName(name)), "workbench secret list shows them")
-	case missing(inFile):
-		return inKeychain
-	case missing(inKeychain):
-		return inFile
 	}
-	return errors.Join(inFile, inKeychain)
+	return errors.Join(removed...)
+}
+
+// isMissing reports whether an error says that a secret is not in one of the two places.
+func isMissing(err error) bool {
+	return errors.Is(err, secrets.ErrNotSet) || errors.Is(err, secrets.ErrNoKeychain)
 }

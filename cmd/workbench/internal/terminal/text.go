@@ -9,12 +9,7 @@ import (
 )
 
 // Count is a number of things.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func Count(n int, noun string) string { return CountVerb(n, noun, noun+"s") }
 
 // Moment is a time as the clock of the user shows it.
 func Moment(t time.Time) string { return t.Local().Format(time.DateTime) }
@@ -36,14 +31,6 @@ func CountVerb(n int, one, several string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, several)
-}
-
-// CountHave is a number of things that have something.
-func CountHave(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " has"
-	}
-	return Count(n, noun) + " have"
 }
 
 // Wrap breaks text into lines of at most width characters, each behind indent.

@@ -199,7 +199,7 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {
 		hint = "did you mean " + strings.Join(named.Near, " or ") + "?"
 	} else if unseen > 0 {
-		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", terminal.CountHave(unseen, "server"))
+		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", terminal.CountVerb(unseen, "server has", "servers have"))
 	}
 	return "", "", "", cli.Usage(cli.Hint(err, hint))
 }

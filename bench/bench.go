@@ -73,16 +73,12 @@ type cell struct {
 	*request
 }
 
-// prepare starts those fronts that have a row to fill, and has ask make their requests. It returns the cells of each
-// what together, and end, which ends the conversations.
-func (b *bench) prepare(ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error)) (groups [][]cell, end func(), err error) {
-	var begun []*conversation
-	end = func() {
-		for _, c := range begun {
-			_ = c.close() // what it did until now has been measured
-		}
-	}
-	groups = make([][]cell, len(whats))
+// inTurns starts those fronts that have a row to fill, has ask make their requests, and measures the rows round by round.
+func (b *bench) inTurns(
+	ctx context.Context, rounds int, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error),
+	measure func(cell, *row) error,
+) error {
+	groups := make([][]cell, len(whats))
 	for _, f := range fronts {
 		var c *conversation
 		for i, what := range whats {
@@ -90,16 +86,16 @@ func (b *bench) prepare(ctx context.Context, fronts []front, whats []string, ask
 				continue
 			}
 			if c == nil {
-				if c, err = f.begin(ctx); err != nil {
-					end()
-					return nil, nil, err
+				begun, err := f.begin(ctx)
+				if err != nil {
+					return err
 				}
-				begun = append(begun, c)
+				defer begun.close() // what it did until then has been measured
+				c = begun
 			}
 			q, err := ask(c, what)
 			if err != nil {
-				end()
-				return nil, nil, c.fault(err)
+				return c.fault(err)
 			}
 			groups[i] = append(groups[i], cell{what, c, q})
 		}
@@ -109,13 +105,13 @@ func (b *bench) prepare(ctx context.Context, fronts []front, whats []string, ask
 			b.report.row(c.what, c.name)
 		}
 	}
-	return groups, end, nil
+	return b.takeTurns(rounds, groups, measure)
 }
 
 // takeTurns measures the cells round by round. Each round begins with another front and every second goes backwards, so
 // that none always comes after the same.
-func (b *bench) takeTurns(groups [][]cell, measure func(cell, *row) error) error {
-	for round := range b.rounds {
+func (b *bench) takeTurns(rounds int, groups [][]cell, measure func(cell, *row) error) error {
+	for round := range rounds {
 		for _, cells := range groups {
 			for i := range cells {
 				if round%2 == 1 {
@@ -153,15 +149,8 @@ func (b *bench) anew(
 	ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error),
 	measure func(cell, *row) error,
 ) error {
-	brief := *b
-	brief.rounds = (b.rounds + b.alike - 1) / b.alike
 	for range b.alike {
-		groups, end, err := b.prepare(ctx, fronts, whats, ask)
-		if err != nil {
-			return err
-		}
-		err = brief.takeTurns(groups, measure)
-		if end(); err != nil {
+		if err := b.inTurns(ctx, (b.rounds+b.alike-1)/b.alike, fronts, whats, ask, measure); err != nil {
 			return err
 		}
 	}
@@ -180,8 +169,13 @@ func (b *bench) oneByOne(c cell, r *row) error {
 
 // crowded measures many calls at once, and what they cost the front.
 func (b *bench) crowded(c cell, r *row) error {
+	return c.costs(r, func() (int, error) { return b.rated(c, r) })
+}
+
+// costs measures what some calls cost the front, if they are made.
+func (c cell) costs(r *row, make func() (calls int, err error)) error {
 	before, ok := cpuTime(c.cmd.Process.Pid)
-	calls, err := b.rated(c, r)
+	calls, err := make()
 	if err != nil || calls == 0 {
 		return err
 	}

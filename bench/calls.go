@@ -30,15 +30,10 @@ func (b *bench) calls(ctx context.Context) error {
 	for _, a := range answers() {
 		labels = append(labels, a.label)
 	}
-	groups, end, err := b.prepare(ctx, fronts, labels, func(c *conversation, label string) (*request, error) {
-		return answerOf(c.caller, c.way, label)
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
 	b.say("calls")
-	return b.takeTurns(groups, b.bothWays)
+	return b.inTurns(ctx, b.rounds, fronts, labels, func(c *conversation, label string) (*request, error) {
+		return answerOf(c.caller, c.way, label)
+	}, b.bothWays)
 }
 
 // answerOf makes the call that is answered with text of a size.
@@ -69,15 +64,10 @@ func (b *bench) list(ctx context.Context) error {
 	}
 	fronts = append(fronts, front{name: markedFront, argv: serve})
 	fronts = slices.DeleteFunc(fronts, func(f front) bool { return f.way == useTool })
-	groups, end, err := b.prepare(ctx, fronts, []string{listWhat}, func(c *conversation, _ string) (*request, error) {
-		return listOf(c.caller, b.tools)
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
 	b.say("lists")
-	return b.takeTurns(groups, b.oneByOne)
+	return b.inTurns(ctx, b.rounds, fronts, []string{listWhat}, func(c *conversation, _ string) (*request, error) {
+		return listOf(c.caller, b.tools)
+	}, b.oneByOne)
 }
 
 // everything measures what workbench adds to a call of a real server: the official one, if its package is installed.
@@ -99,13 +89,8 @@ func (b *bench) everything(ctx context.Context) error {
 		{name: useFront, argv: serve, box: true, way: useTool},
 	}
 	message := strings.Repeat("over the hills and far away ", 7)
-	groups, end, err := b.prepare(ctx, fronts, []string{everythingWhat}, func(c *conversation, _ string) (*request, error) {
-		return callOf(c.caller, c.way, "echo", fmt.Sprintf(`{"message":%q}`, message), "Echo: "+message)
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
 	b.say("server-everything")
-	return b.takeTurns(groups, b.oneByOne)
+	return b.inTurns(ctx, b.rounds, fronts, []string{everythingWhat}, func(c *conversation, _ string) (*request, error) {
+		return callOf(c.caller, c.way, "echo", fmt.Sprintf(`{"message":%q}`, message), "Echo: "+message)
+	}, b.oneByOne)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,11 +45,9 @@ func measureFlow(ctx context.Context, servers []find.Server, tasks []sharedTask,
 		if err := writeFlow(config, p, boxes, way.mode, way.open); err != nil {
 			return err
 		}
-		env := append(os.Environ(), "HOME="+p.dir, "XDG_CACHE_HOME="+p.dir, "XDG_STATE_HOME="+p.dir, "XDG_CONFIG_HOME="+p.dir)
-		index := exec.CommandContext(ctx, p.workbench, "index", "--config", config)
-		index.Env = env
-		if text, err := index.CombinedOutput(); err != nil {
-			return fmt.Errorf("index: %w\n%s", err, text)
+		env := []string{"HOME=" + p.dir, "XDG_CACHE_HOME=" + p.dir, "XDG_STATE_HOME=" + p.dir, "XDG_CONFIG_HOME=" + p.dir}
+		if err := p.do(ctx, env, "index", "--config", config); err != nil {
+			return err
 		}
 		proc, err := start(ctx, []string{p.workbench, "serve", "--config", config}, env)
 		if err != nil {
@@ -184,22 +181,16 @@ func (m *modelClient) tool(name, arguments string, words ...string) (size int, e
 	if err != nil {
 		return 0, err
 	}
-	var r struct {
-		IsError bool
-		Content []struct{ Text string }
-	}
-	if err := decode(line, &r); err != nil {
+	text, err := textOf(line)
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	if r.IsError || len(r.Content) == 0 {
-		return 0, fmt.Errorf("%s: got %s", name, clip(line))
-	}
 	for _, w := range words {
-		if !strings.Contains(r.Content[0].Text, w) {
-			return 0, fmt.Errorf("%s: want %q in %s", name, w, r.Content[0].Text)
+		if !strings.Contains(text, w) {
+			return 0, fmt.Errorf("%s: want %q in %s", name, w, text)
 		}
 	}
-	return len(r.Content[0].Text), nil
+	return len(text), nil
 }
 
 // findable gives the first query whose answer names a tool that its task needs.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,13 +74,8 @@ func (b *bench) findFront(ctx context.Context) (f front, err error) {
 		return f, err
 	}
 	cache := filepath.Join(b.dir, "found-cache")
-	f = front{name: nameFront, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}, env: []string{"XDG_CACHE_HOME=" + cache}}
-	index := exec.CommandContext(ctx, b.workbench, "index", "--config", path)
-	index.Env = append(os.Environ(), f.env...)
-	if out, err := index.CombinedOutput(); err != nil {
-		return f, fmt.Errorf("workbench index: %w\n%s", err, out)
-	}
-	return f, nil
+	f = front{name: nameFront, argv: b.serving(path), env: []string{"XDG_CACHE_HOME=" + cache}}
+	return f, b.do(ctx, f.env, "index", "--config", path)
 }
 
 // toolWords are some words of those that names and descriptions of tools are made of.
@@ -165,11 +158,11 @@ func (b *bench) pages(ctx context.Context) error {
 	}
 	server := entry(b.child("--list", file))
 	server["largeResults"] = map[string]any{"do": "preview"}
-	path, err := b.write("pages", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{"mcpServers": map[string]any{serverName: server}}}})
+	path, err := b.write("pages", toolboxes(map[string]any{}, server))
 	if err != nil {
 		return err
 	}
-	c, err := front{name: nameFront, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}}.begin(ctx)
+	c, err := front{name: nameFront, argv: b.serving(path)}.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,21 +202,11 @@ func (b *bench) pages(ctx context.Context) error {
 
 // addTokens adds what the texts of an answer cost a model, of four bytes each.
 func (r *row) addTokens(line []byte) error {
-	var answer struct {
-		IsError bool
-		Content []struct{ Text string }
-	}
-	if err := decode(line, &answer); err != nil {
+	text, err := textOf(line)
+	if err != nil {
 		return err
 	}
-	size := 0
-	for _, c := range answer.Content {
-		size += len(c.Text)
-	}
-	if answer.IsError || size == 0 {
-		return fmt.Errorf("got %s", clip(line))
-	}
-	r.add(tokens, float64(size)/4)
+	r.add(tokens, float64(len(text))/4)
 	return nil
 }
 

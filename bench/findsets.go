@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/find"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // findSet is a collection of tools and of questions for them.
@@ -65,6 +66,15 @@ func (c *collection) add(server, about string, e find.Entry) {
 		c.servers = append(c.servers, find.Server{Name: server, Description: about})
 	}
 	c.servers[i].Entries = append(c.servers[i].Entries, e)
+}
+
+// described is the schema of parameters with descriptions.
+func described(parameters map[string]string) []byte {
+	properties := make(map[string]any)
+	for name, about := range parameters {
+		properties[name] = map[string]string{"description": about}
+	}
+	return wire.MustEncode(map[string]any{"properties": properties})
 }
 
 // readMCPProxy reads the golden queries of smart-mcp-proxy/mcpproxy-go.
@@ -174,15 +184,11 @@ func readStableToolBench(dir string) (sets []findSet, err error) {
 			}
 			s.asked = append(s.asked, one)
 			for _, api := range q.Interfaces {
-				properties := make(map[string]any)
+				parameters := make(map[string]string)
 				for _, p := range append(api.Required, api.Optional...) {
-					properties[p.Name] = map[string]string{"description": p.Description}
+					parameters[p.Name] = p.Description
 				}
-				schema, err := json.Marshal(map[string]any{"properties": properties})
-				if err != nil {
-					return nil, err
-				}
-				c.add(api.Tool, api.Category, find.Entry{Name: api.Name, Description: api.Description, Schema: schema})
+				c.add(api.Tool, api.Category, find.Entry{Name: api.Name, Description: api.Description, Schema: described(parameters)})
 			}
 		}
 		sets = append(sets, s)
@@ -208,15 +214,7 @@ func readTools(dir string) ([]findSet, error) {
 	var c collection
 	for _, s := range servers {
 		for _, t := range s.Tools {
-			properties := make(map[string]any)
-			for name, about := range t.Parameter {
-				properties[name] = map[string]string{"description": about}
-			}
-			schema, err := json.Marshal(map[string]any{"properties": properties})
-			if err != nil {
-				return nil, err
-			}
-			c.add(s.Name, s.Description, find.Entry{Name: t.Name, Description: t.Description, Schema: schema})
+			c.add(s.Name, s.Description, find.Entry{Name: t.Name, Description: t.Description, Schema: described(t.Parameter)})
 		}
 	}
 	return []findSet{{name: "mcp-tef", servers: c.servers}}, nil

@@ -118,6 +118,28 @@ func build(ctx context.Context) (p programs, clean func(), err error) {
 	return p, clean, nil
 }
 
+// do runs a command of workbench to its end.
+func (p programs) do(ctx context.Context, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, p.workbench, args...)
+	cmd.Env = append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("workbench %s: %w\n%s", args[0], err, out)
+	}
+	return nil
+}
+
+// serving is the command of workbench with a configuration.
+func (p programs) serving(config string) []string {
+	return []string{p.workbench, "serve", "--config", config, "--log-level", "error"}
+}
+
+// gateway is workbench over HTTP at an address, by its command for standard input and output.
+func (p programs) gateway(serve []string, address string, flags ...string) front {
+	token := filepath.Join(p.dir, "token")
+	return front{name: httpFront, url: "http://" + address + "/mcp", token: token,
+		argv: slices.Concat(serve, []string{"--http", address, "--token-file", token}, flags)}
+}
+
 // child is the command of the cheap child.
 func (p programs) child(args ...string) []string {
 	return slices.Concat([]string{p.self, "child"}, args)
@@ -131,16 +153,18 @@ func (p programs) behind(server []string, front ...string) []string {
 // serve is the command of workbench with a configuration as config writes it.
 func (p programs) serve(name string, server []string, marked bool) ([]string, error) {
 	path, err := p.config(name, server, marked)
-	return []string{p.workbench, "serve", "--config", path, "--log-level", "error"}, err
+	return p.serving(path), err
 }
 
 // config writes a configuration of one toolbox and one server, open from the start if marked, and returns its path.
 func (p programs) config(name string, server []string, marked bool) (string, error) {
-	return p.write(name, map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
-		"description": "What is measured",
-		"open":        marked,
-		"mcpServers":  map[string]any{serverName: entry(server)},
-	}}})
+	return p.write(name, toolboxes(map[string]any{"open": marked}, entry(server)))
+}
+
+// toolboxes is a configuration of one toolbox, of which box says more, and one server.
+func toolboxes(box, server map[string]any) map[string]any {
+	box["description"], box["mcpServers"] = "What is measured", map[string]any{serverName: server}
+	return map[string]any{"toolboxes": map[string]any{toolboxName: box}}
 }
 
 // entry is a server in a configuration, workbench's or another's.

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"time"
 )
 
@@ -136,7 +134,7 @@ func (b *bench) withServers(ctx context.Context, n int) (*grown, error) {
 	if err != nil {
 		return nil, err
 	}
-	return alone(ctx, []string{b.workbench, "serve", "--config", path, "--log-level", "error"})
+	return alone(ctx, b.serving(path))
 }
 
 // withTools has a server with n tools.
@@ -152,9 +150,9 @@ func (b *bench) withTools(ctx context.Context, n int) (*grown, error) {
 func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
 	// What a client is told of opened tools it has to list again before it gets its answer, which ours over HTTP does
 	// not.
-	path, err := b.write("sessions-more", map[string]any{"toolMode": "proxy", "toolboxes": map[string]any{toolboxName: map[string]any{
-		"description": "What is measured", "mcpServers": map[string]any{serverName: entry(b.child())},
-	}}})
+	config := toolboxes(map[string]any{}, entry(b.child()))
+	config["toolMode"] = "proxy"
+	path, err := b.write("sessions-more", config)
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +160,7 @@ func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := url.URL{Scheme: "http", Host: addresses[0], Path: "/mcp"}
-	token := filepath.Join(b.dir, "token")
-	f := front{name: nameFront, url: address.String(), token: token,
-		argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error", "--http", addresses[0], "--token-file", token, "--max-sessions", fmt.Sprint(n + 1)}}
-	c, err := f.begin(ctx)
+	c, err := b.gateway(b.serving(path), addresses[0], "--max-sessions", fmt.Sprint(n+1)).begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -179,12 +173,10 @@ func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
 		}
 	}
 	own := first.another()
-	conn, err := own.dial()
-	if err != nil {
+	if _, err := own.dial(); err != nil {
 		_ = c.close()
 		return nil, err
 	}
-	own.conns = append(own.conns, conn)
 	g.client, g.end = own, own.close
 	return g, nil
 }

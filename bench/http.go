@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,12 +41,9 @@ func (p programs) overHTTP(serve, server []string) ([]front, error) {
 	if err != nil {
 		return nil, err
 	}
-	typed, own := addresses[0], addresses[1]
-	token := filepath.Join(p.dir, "token")
-	return []front{
-		{name: typedHTTPFront, argv: p.behind(server, "typed", "--http", typed), url: "http://" + typed + "/mcp"},
-		{name: httpFront, argv: slices.Concat(serve, []string{"--http", own, "--token-file", token}), box: true, url: "http://" + own + "/mcp", token: token},
-	}, nil
+	typed, own := addresses[0], p.gateway(serve, addresses[1])
+	own.box = true
+	return []front{{name: typedHTTPFront, argv: p.behind(server, "typed", "--http", typed), url: "http://" + typed + "/mcp"}, own}, nil
 }
 
 // freeAddresses are some on this machine that nothing listens on now.
@@ -72,9 +67,8 @@ func dialHTTP(ctx context.Context, address, token string) (*httpClient, error) {
 	}
 	c := &httpClient{addr: u.Host, path: u.Path}
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := c.dial()
+		_, err := c.dial()
 		if err == nil {
-			c.conns = append(c.conns, conn)
 			break
 		}
 		if time.Since(begun) > patience || ctx.Err() != nil {
@@ -91,12 +85,14 @@ func dialHTTP(ctx context.Context, address, token string) (*httpClient, error) {
 	return c, nil
 }
 
+// dial makes one more connection.
 func (c *httpClient) dial() (*httpConn, error) {
 	conn, err := net.Dial("tcp", c.addr)
 	if err != nil {
 		return nil, err
 	}
-	return &httpConn{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
+	c.conns = append(c.conns, &httpConn{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10)})
+	return c.conns[len(c.conns)-1], nil
 }
 
 func (c *httpClient) close() {
@@ -142,11 +138,9 @@ func (c *httpClient) Sequence(q *request, e effort) ([]time.Duration, error) {
 // Crowd makes calls on as many connections.
 func (c *httpClient) Crowd(q *request, width int, e effort) (calls int, took time.Duration, err error) {
 	for len(c.conns) < width {
-		conn, err := c.dial()
-		if err != nil {
+		if _, err := c.dial(); err != nil {
 			return 0, 0, err
 		}
-		c.conns = append(c.conns, conn)
 	}
 	counts, errs := make([]int, width), make([]error, width)
 	share := effort{(e.calls + width - 1) / width, e.time}

@@ -196,32 +196,21 @@ func (b *bench) kinds(ctx context.Context) error {
 			whats = append(whats, what)
 		}
 	}
-	groups, end, err := b.prepare(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {
-		return callOf(c.caller, c.way, tools[what], arguments, texts[what])
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
 	b.say("kinds of results")
-	brief := *b
-	brief.rounds = b.kindRounds
-	return brief.takeTurns(groups, func(c cell, r *row) error {
-		before, ok := cpuTime(c.cmd.Process.Pid)
+	return b.inTurns(ctx, b.kindRounds, fronts, whats, func(c *conversation, what string) (*request, error) {
+		return callOf(c.caller, c.way, tools[what], arguments, texts[what])
+	}, func(c cell, r *row) error {
 		e := b.kindSequence
 		if c.rest > 50_000 {
 			e.time /= 3 // longer calls scatter less, in parts
 		}
-		took, err := c.Sequence(c.request, e)
-		if err != nil {
-			return err
-		}
-		calls := float64(len(took))
-		r.addTimes(took)
-		if after, still := cpuTime(c.cmd.Process.Pid); ok && still {
-			r.add(cpu, micros(after-before)/calls)
-		}
-		return nil
+		return c.costs(r, func() (int, error) {
+			took, err := c.Sequence(c.request, e)
+			if err == nil {
+				r.addTimes(took)
+			}
+			return len(took), err
+		})
 	})
 }
 

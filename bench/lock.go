@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -32,18 +31,11 @@ func (b *bench) locked(ctx context.Context, name string, server []string, pins s
 		return "", nil, err
 	}
 	env = []string{"XDG_CACHE_HOME=" + dir}
-	path, err = b.write(filepath.Join(name, "workbench-config"), map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
-		"pins": pins, "mcpServers": map[string]any{serverName: entry(server)},
-	}}})
-	if err != nil {
-		return "", nil, err
+	path, err = b.write(filepath.Join(name, "workbench-config"), toolboxes(map[string]any{"pins": pins}, entry(server)))
+	if err == nil {
+		err = b.do(ctx, env, "lock", "--config", path)
 	}
-	cmd := exec.CommandContext(ctx, b.workbench, "lock", "--config", path)
-	cmd.Env = append(os.Environ(), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("workbench lock: %w\n%s", err, out)
-	}
-	return path, env, nil
+	return path, env, err
 }
 
 // check measures lock --check from the start of the program to its end.
@@ -59,11 +51,9 @@ func (b *bench) check(ctx context.Context) error {
 	for range b.series {
 		took := make([]time.Duration, b.openings)
 		for i := range took {
-			cmd := exec.CommandContext(ctx, b.workbench, "lock", "--check", "--offline", "--config", path)
-			cmd.Env = append(os.Environ(), env...)
 			begun := time.Now()
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("workbench lock --check: %w\n%s", err, out)
+			if err := b.do(ctx, env, "lock", "--check", "--offline", "--config", path); err != nil {
+				return err
 			}
 			took[i] = time.Since(begun)
 		}
@@ -104,7 +94,7 @@ func (b *bench) pinned(ctx context.Context) error {
 			if err := b.allocatedBeside(ctx, path); err != nil {
 				return err
 			}
-			fronts[i].argv, fronts[i].env = []string{b.workbench, "serve", "--config", path, "--log-level", "error"}, env
+			fronts[i].argv, fronts[i].env = b.serving(path), env
 		}
 	}
 	b.say("calls beside a lock file")

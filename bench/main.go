@@ -146,21 +146,15 @@ func fullPlan() plan {
 
 // quickPlan takes under one. Its rounds are as many, and shorter.
 func quickPlan() plan {
-	return plan{
-		settle: 4 * time.Second,
-		tools:  1000,
-		found:  3324,
-		rounds: 11, crowds: 4, kindRounds: 33, alike: 5,
-		sequence:     effort{5, 15 * time.Millisecond},
-		kindSequence: effort{2, 5 * time.Millisecond},
-		crowd:        effort{1, 50 * time.Millisecond},
-		width:        crowdWidth,
-		slow:         20 * time.Millisecond,
-		series:       1, starts: 100, openings: 15, weighed: 3, counted: 50,
-		active: 100, resting: 1000,
-		turns: 100, conversations: 10_000,
-		servers: []int{1, 100, 10_000}, growTools: []int{10, 1000, 10_000}, growSessions: []int{2, 100, 1000},
-	}
+	p := fullPlan()
+	p.crowds, p.kindRounds, p.alike, p.slow = 4, 33, 5, 20*time.Millisecond
+	p.sequence, p.kindSequence = effort{5, 15 * time.Millisecond}, effort{2, 5 * time.Millisecond}
+	p.crowd = effort{1, 50 * time.Millisecond}
+	p.series, p.openings, p.weighed, p.counted = 1, 15, 3, 50
+	p.active, p.resting = 100, 1000
+	p.turns, p.conversations = 100, 10_000
+	p.growSessions = []int{2, 100, 1000}
+	return p
 }
 
 // measure runs the benchmark and prints its table.

@@ -21,14 +21,13 @@ func (b *bench) recorded(ctx context.Context) error {
 	modes := []calls.Mode{calls.Off, calls.Meta, calls.Full}
 	var fronts []front
 	for _, mode := range modes {
-		path, err := b.write("record-"+string(mode), map[string]any{"record": mode, "toolboxes": map[string]any{toolboxName: map[string]any{
-			"description": "What is measured",
-			"mcpServers":  map[string]any{serverName: entry(b.child())},
-		}}})
+		config := toolboxes(map[string]any{}, entry(b.child()))
+		config["record"] = mode
+		path, err := b.write("record-"+string(mode), config)
 		if err != nil {
 			return err
 		}
-		fronts = append(fronts, front{name: recordFront(mode), box: true, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}})
+		fronts = append(fronts, front{name: recordFront(mode), box: true, argv: b.serving(path)})
 	}
 	b.say("the record of calls")
 	if err := b.anew(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {

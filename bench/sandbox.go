@@ -20,9 +20,7 @@ func (b *bench) sandboxed(ctx context.Context) error {
 	}
 	server := entry(b.child())
 	server["sandbox"] = "workspace"
-	confined, err := b.write("sandboxed", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
-		"mcpServers": map[string]any{serverName: server},
-	}}})
+	confined, err := b.write("sandboxed", toolboxes(map[string]any{}, server))
 	if err != nil {
 		return err
 	}
@@ -32,7 +30,7 @@ func (b *bench) sandboxed(ctx context.Context) error {
 	}
 	fronts := []front{
 		{name: nameFront, argv: free, box: true},
-		{name: sandboxFront, argv: []string{b.workbench, "serve", "--config", confined, "--log-level", "error"}, box: true},
+		{name: sandboxFront, argv: b.serving(confined), box: true},
 	}
 	fronts = slices.DeleteFunc(fronts, func(f front) bool { return !b.wanted(openedWhat, f.name) })
 	if len(fronts) == 0 {

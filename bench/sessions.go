@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 )
 
 // Rows of what the sessions of clients over HTTP cost.
@@ -16,10 +15,9 @@ func restingWhat(sessions int) string { return fmt.Sprintf("%d idle sessions", s
 // what belongs to no request, an open toolbox and calls behind it, and idle ones, which were greeted and left. The
 // server is one for all of them.
 func (b *bench) sessions(ctx context.Context) error {
-	path, err := b.write("sessions", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
-		"description": "What is measured",
-		"mcpServers":  map[string]any{serverName: map[string]any{"command": b.self, "args": []string{"child"}, "shared": true}},
-	}}})
+	server := entry(b.child())
+	server["shared"] = true
+	path, err := b.write("sessions", toolboxes(map[string]any{}, server))
 	if err != nil {
 		return err
 	}
@@ -40,11 +38,7 @@ func (b *bench) sessions(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			token := filepath.Join(b.dir, "token")
-			f := front{name: httpFront, url: "http://" + addresses[0] + "/mcp", token: token, argv: []string{
-				b.workbench, "serve", "--config", path, "--log-level", "error",
-				"--http", addresses[0], "--token-file", token, "--max-sessions", fmt.Sprint(crowd.n + 1),
-			}}
+			f := b.gateway(b.serving(path), addresses[0], "--max-sessions", fmt.Sprint(crowd.n+1))
 			if err := b.populated(ctx, crowd.what, f, crowd.n, crowd.begin); err != nil {
 				return fmt.Errorf("%s: %w", crowd.what, err)
 			}
@@ -99,11 +93,9 @@ func beginActive(first *httpClient) (c *httpClient, err error) {
 			c.close()
 		}
 	}()
-	conn, err := c.dial()
-	if err != nil {
+	if _, err := c.dial(); err != nil {
 		return nil, err
 	}
-	c.conns = append(c.conns, conn)
 	if err := greet(c); err != nil {
 		return nil, err
 	}
@@ -126,7 +118,6 @@ func (c *httpClient) listen() error {
 	if err != nil {
 		return err
 	}
-	c.conns = append(c.conns, conn)
 	request := "GET " + c.path + " HTTP/1.1\r\nHost: " + c.addr + "\r\nAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n" +
 		"Authorization: Bearer " + c.token + "\r\nMcp-Session-Id: " + c.session + "\r\n\r\n"
 	if _, err := conn.Write([]byte(request)); err != nil {

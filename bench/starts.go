@@ -27,7 +27,7 @@ func (b *bench) starts(ctx context.Context) error {
 	}
 	fronts := []front{
 		{name: trivialFront, argv: []string{b.trivial}},
-		{name: nameFront, argv: []string{b.workbench, "serve", "--config", crowded, "--log-level", "error"}},
+		{name: nameFront, argv: b.serving(crowded)},
 		b.workflow(),
 	}
 	fronts = slices.DeleteFunc(fronts, func(f front) bool { return !b.wanted(startWhat, f.name) })

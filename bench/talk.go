@@ -25,20 +25,31 @@ const toolboxName, serverName = "bench", "child"
 // open opens the toolbox of a workbench.
 func open(c caller) error {
 	line, err := c.Call("tools/call", fmt.Sprintf(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":%q}}`, toolboxName))
+	if err == nil {
+		_, err = textOf(line)
+	}
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
+	return nil
+}
+
+// textOf returns the texts of the answer of a tool, which has some and is no error.
+func textOf(line []byte) (text string, err error) {
 	var r struct {
 		IsError bool
 		Content []struct{ Text string }
 	}
 	if err := decode(line, &r); err != nil {
-		return fmt.Errorf("open: %w", err)
+		return "", err
 	}
-	if r.IsError {
-		return fmt.Errorf("open: %v", r.Content)
+	for _, c := range r.Content {
+		text += c.Text
 	}
-	return nil
+	if r.IsError || text == "" {
+		return "", fmt.Errorf("got %s", clip(line))
+	}
+	return text, nil
 }
 
 // exposed returns the name under which a server or gateway offers a tool: one that ends in the tool's own. Gateways
@@ -98,11 +109,10 @@ func callOf(c caller, w way, tool, arguments, text string) (*request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", tool, err)
 	}
-	var r struct{ Content []struct{ Text string } }
-	if err := decode(line, &r); err != nil {
+	switch got, err := textOf(line); {
+	case err != nil:
 		return nil, fmt.Errorf("call %s: %w", tool, err)
-	}
-	if len(r.Content) != 1 || r.Content[0].Text != text {
+	case got != text:
 		return nil, fmt.Errorf("call %s: got another answer than the tool's: %s", tool, clip(line))
 	}
 	return q, q.measure(line)

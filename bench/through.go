@@ -91,14 +91,10 @@ func (b *bench) through(ctx context.Context) (err error) {
 		return err
 	}
 	there.close()
-	path, err := b.write("through", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
-		"description": "What is measured",
-		"mcpServers":  map[string]any{serverName: map[string]any{"url": "http://" + addresses[0] + "/mcp"}},
-	}}})
+	path, err := b.write("through", toolboxes(map[string]any{}, map[string]any{"url": "http://" + addresses[0] + "/mcp"}))
 	if err != nil {
 		return err
 	}
-	token := filepath.Join(b.dir, "token")
 	// The server is no process of this front; cat stands for it.
 	fronts := []front{{name: directFront, argv: []string{"cat"}, url: "http://" + addresses[0] + "/mcp"}}
 	nginx, err := b.nginx(addresses[1], addresses[0])
@@ -111,17 +107,13 @@ func (b *bench) through(ctx context.Context) (err error) {
 		b.say("no nginx, which is a package of most systems")
 	}
 	fronts = append(fronts, front{name: goFront, url: "http://" + addresses[3] + "/mcp", argv: []string{b.self, "reverse", addresses[3], addresses[0]}})
-	fronts = append(fronts, front{name: httpFront, url: "http://" + addresses[2] + "/mcp", token: token, box: true, way: useTool,
-		argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error", "--http", addresses[2], "--token-file", token}})
-	groups, end, err := b.prepare(ctx, fronts, []string{throughWhat}, func(c *conversation, _ string) (*request, error) {
-		return answerOf(c.caller, c.way, "200 B")
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
+	own := b.gateway(b.serving(path), addresses[2])
+	own.box, own.way = true, useTool
+	fronts = append(fronts, own)
 	b.say("a server over HTTP")
-	return b.takeTurns(groups, func(c cell, r *row) error {
+	return b.inTurns(ctx, b.rounds, fronts, []string{throughWhat}, func(c *conversation, _ string) (*request, error) {
+		return answerOf(c.caller, c.way, "200 B")
+	}, func(c cell, r *row) error {
 		if err := b.oneByOne(c, r); err != nil {
 			return err
 		}

@@ -180,3 +180,17 @@ func isInteger(number string) bool {
 	}
 	return places <= exponent
 }
+
+// Properties are the names of a schema's properties in their order.
+func Properties(schema []byte) (names []string) {
+	properties, err := wire.FindPath(schema, wire.Whole(schema), "properties")
+	if err != nil || !properties.Present() || schema[properties.Start] != '{' {
+		return nil
+	}
+	for key := range wire.Members(schema, properties) {
+		if name, ok := wire.Unquote(schema[key.Start:key.End]); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

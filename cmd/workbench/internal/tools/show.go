@@ -13,7 +13,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/shellword"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -68,7 +67,7 @@ func toolPage(it toolbox.Item, width int) string {
 		return b.String()
 	}
 	fmt.Fprintln(&b, "\nArguments:")
-	for _, name := range propertyNames(def.InputSchema) {
+	for _, name := range jsontype.Properties(def.InputSchema) {
 		p, _ := properties[name].(map[string]any)
 		notes := strings.Join(jsontype.Of(schema, properties[name]), " or ")
 		if notes == "" {
@@ -98,18 +97,4 @@ func toolPage(it toolbox.Item, width int) string {
 	}
 	fmt.Fprintf(&b, "\n%s\n", call)
 	return b.String()
-}
-
-// propertyNames are the names of a schema's properties in their order.
-func propertyNames(schema []byte) (names []string) {
-	properties, err := wire.FindPath(schema, wire.Whole(schema), "properties")
-	if err != nil || !properties.Present() || schema[properties.Start] != '{' {
-		return nil
-	}
-	for key := range wire.Members(schema, properties) {
-		if name, ok := wire.Unquote(schema[key.Start:key.End]); ok && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

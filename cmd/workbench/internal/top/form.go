@@ -1,7 +1,6 @@
 package top
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 )
 
 // form has a tool called with what is written into its fields, one for each argument.
@@ -32,37 +32,18 @@ type field struct {
 // JSON.
 func newForm(tool string, schema []byte) *form {
 	var of struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
 	}
 	_ = json.Unmarshal(schema, &of) // what cannot be read names no argument
 	f := &form{tool: tool}
-	var says map[string]json.RawMessage
-	_ = json.Unmarshal(of.Properties, &says)
-	for _, name := range namesOf(of.Properties) {
-		f.fields = append(f.fields, newField(name, says[name], slices.Contains(of.Required, name)))
+	for _, name := range jsontype.Properties(schema) {
+		f.fields = append(f.fields, newField(name, of.Properties[name], slices.Contains(of.Required, name)))
 	}
 	if len(f.fields) == 0 {
 		f.fields = []field{{name: "", hint: "all arguments, as a JSON object"}}
 	}
 	return f
-}
-
-// namesOf gives the keys of an object in their order.
-func namesOf(object []byte) (names []string) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	for d.More() {
-		key, err := d.Token()
-		name, is := key.(string)
-		if err != nil || !is || d.Decode(new(json.RawMessage)) != nil {
-			return names
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 func newField(name string, schema []byte, needed bool) field {

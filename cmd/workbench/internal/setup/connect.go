@@ -155,7 +155,7 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 		if c.token != "" {
 			return clients.Own{}, cli.Usage(cli.Hint(errors.New("--token: an entry without --http has no token"), "add --http with the address of the gateway"))
 		}
-		program, err := programPath(env)
+		program, err := programPath()
 		if err != nil {
 			return clients.Own{}, err
 		}
@@ -207,7 +207,7 @@ func places(e *cli.Environment) (env clients.Pairs) {
 
 // programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version
 // comes.
-func programPath(e *cli.Environment) (string, error) {
+func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("the path of this program is unknown: %w", err)

@@ -289,11 +289,7 @@ func (x *examined) start(ctx context.Context, e *opening.Environment) error {
 
 // audit notes what is odd in what servers say.
 func (x *examined) audit(boxes []*toolbox.Toolbox) {
-	var servers []*toolbox.Server
-	for _, b := range boxes {
-		servers = append(servers, b.Servers()...)
-	}
-	for _, h := range toolbox.Audit(servers) {
+	for _, h := range toolbox.Audit(opening.Servers(boxes)) {
 		for i, one := range x.Servers {
 			if one.Toolbox+"/"+one.Server == h.Server {
 				x.add(i, diagnosis.Finding{Level: diagnosis.Note, Message: "look at " + h.String()})

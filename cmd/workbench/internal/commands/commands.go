@@ -155,20 +155,18 @@ func knownTools(ctx context.Context, e *opening.Environment, folder *commandhost
 		return opts, err
 	}
 	defer closeAll()
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			err := opening.Missing(b, s, offline)
-			if st := s.Status(); st.State == toolbox.Disabled {
-				err = &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st}
-			}
-			if err != nil {
-				v.Unknown = append(v.Unknown, err.Error())
-				opts.Unlisted = append(opts.Unlisted, b.Name+"/"+s.Name)
-				continue
-			}
-			for _, it := range s.Items(toolbox.Tools) {
-				opts.Tools = append(opts.Tools, command.Tool{Toolbox: b.Name, Server: s.Name, Raw: it.Raw})
-			}
+	for _, s := range opening.Servers(boxes) {
+		err := opening.Missing(s, offline)
+		if st := s.Status(); st.State == toolbox.Disabled {
+			err = &toolbox.UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st}
+		}
+		if err != nil {
+			v.Unknown = append(v.Unknown, err.Error())
+			opts.Unlisted = append(opts.Unlisted, s.Toolbox+"/"+s.Name)
+			continue
+		}
+		for _, it := range s.Items(toolbox.Tools) {
+			opts.Tools = append(opts.Tools, command.Tool{Toolbox: s.Toolbox, Server: s.Name, Raw: it.Raw})
 		}
 	}
 	return opts, nil

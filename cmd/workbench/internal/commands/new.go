@@ -119,14 +119,12 @@ func projected(ctx context.Context, e *opening.Environment, name string) (*comma
 	}
 	defer closeAll()
 	var tools []command.Tool
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			if err := opening.Missing(b, s, false); err != nil {
-				return nil, err
-			}
-			for _, it := range s.Items(toolbox.Tools) {
-				tools = append(tools, command.Tool{Toolbox: name, Server: s.Name, Raw: it.Raw})
-			}
+	for _, s := range opening.Servers(boxes) {
+		if err := opening.Missing(s, false); err != nil {
+			return nil, err
+		}
+		for _, it := range s.Items(toolbox.Tools) {
+			tools = append(tools, command.Tool{Toolbox: name, Server: s.Name, Raw: it.Raw})
 		}
 	}
 	if len(tools) == 0 {

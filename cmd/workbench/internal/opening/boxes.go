@@ -117,27 +117,35 @@ func (e *Environment) RecallBoxes(_ context.Context, edited Edit, names ...strin
 	return boxes, func() {}, nil
 }
 
+// Servers are those of toolboxes.
+func Servers(boxes []*toolbox.Toolbox) (all []*toolbox.Server) {
+	for _, b := range boxes {
+		all = append(all, b.Servers()...)
+	}
+	return all
+}
+
 // Missing says why the tools of a server cannot be listed; nil if they can be, or are not meant to.
-func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
+func Missing(s *toolbox.Server, offline bool) error {
 	st := s.Status()
 	hidden, by := s.Hidden()
 	switch {
 	case len(s.Items(toolbox.Tools)) == 0 && hidden > 0:
-		return fmt.Errorf("server %q of toolbox %q: %s all of its tools (%d); correct or remove that in the configuration", s.Name, b.Name, by, hidden)
+		return fmt.Errorf("server %q of toolbox %q: %s all of its tools (%d); correct or remove that in the configuration", s.Name, s.Toolbox, by, hidden)
 	case st.State == toolbox.Ready || offline && !st.Seen.IsZero():
-		return Unread(b, s, toolbox.Tools)
+		return Unread(s, toolbox.Tools)
 	case st.State == toolbox.Disabled:
 		return nil
 	case offline && st.State == toolbox.Stopped:
-		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %s starts it", s.Name, b.Name, shellword.Word(b.Name))
+		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %s starts it", s.Name, s.Toolbox, shellword.Word(s.Toolbox))
 	}
-	return Absent(b.Name, s.Name, st)
+	return Absent(s.Toolbox, s.Name, st)
 }
 
 // Unread says why a list of a server that is ready has less than the server offers; nil if it has all.
-func Unread(b *toolbox.Toolbox, s *toolbox.Server, kinds ...toolbox.Kind) error {
+func Unread(s *toolbox.Server, kinds ...toolbox.Kind) error {
 	if err := s.Unread(kinds...); err != nil {
-		return fmt.Errorf("server %q of toolbox %q: %w", s.Name, b.Name, err)
+		return fmt.Errorf("server %q of toolbox %q: %w", s.Name, s.Toolbox, err)
 	}
 	return nil
 }
@@ -162,16 +170,13 @@ func Located(it toolbox.Item, seen bool) json.RawMessage {
 
 // ItemNames are the full names of what was seen of the servers.
 func (e *Environment) ItemNames(k toolbox.Kind) (names []string) {
-	boxes, _, _, err := e.Boxes(nil, nil)
+	boxes, _, err := e.RecallBoxes(context.Background(), nil)
 	if err != nil {
 		return nil
 	}
-	toolbox.Recall(boxes...)
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			for _, it := range s.Items(k) {
-				names = append(names, s.Toolbox+"/"+s.Name+"/"+it.Key.String())
-			}
+	for _, s := range Servers(boxes) {
+		for _, it := range s.Items(k) {
+			names = append(names, s.Toolbox+"/"+s.Name+"/"+it.Key.String())
 		}
 	}
 	return names

@@ -80,11 +80,9 @@ func (e *Environment) Builtins(ctx context.Context, name string) (all []json.Raw
 		return nil, err
 	}
 	defer closeAll()
-	for _, b := range boxes {
-		for _, srv := range b.Servers() {
-			for _, it := range srv.Items(toolbox.Tools) {
-				all = append(all, json.RawMessage(foreign.JSON(Located(it, false))))
-			}
+	for _, srv := range Servers(boxes) {
+		for _, it := range srv.Items(toolbox.Tools) {
+			all = append(all, json.RawMessage(foreign.JSON(Located(it, false))))
 		}
 	}
 	return all, nil

@@ -28,24 +28,13 @@ func ShowStarting(e *cli.Environment, boxes []*toolbox.Toolbox, names []string) 
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		drawStarting(e.Err, serversNamed(boxes, names), over)
+		servers := slices.DeleteFunc(Servers(boxes), func(s *toolbox.Server) bool { return len(names) > 0 && !slices.Contains(names, s.Name) })
+		drawStarting(e.Err, servers, over)
 	}()
 	return func() {
 		close(over)
 		<-gone
 	}
-}
-
-// serversNamed returns the servers of toolboxes, those of the names alone if there are any.
-func serversNamed(boxes []*toolbox.Toolbox, names []string) (all []*toolbox.Server) {
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			if len(names) == 0 || slices.Contains(names, s.Name) {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
 }
 
 // drawStarting draws until over is closed, and takes away what it drew.

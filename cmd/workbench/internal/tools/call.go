@@ -127,20 +127,6 @@ func lineTo(ctx context.Context, e *opening.Environment, client *caller, box, se
 	return ownLine{found.Server}, found, closeAll, err
 }
 
-// reach finds what a name means and has its server started. close ends it.
-func reach(ctx context.Context, e *opening.Environment, k toolbox.Kind, name string, flags *callFlags) (found toolbox.Item, client *caller, closeAll func(), err error) {
-	client, err = newCaller(ctx, e, flags)
-	if err != nil {
-		return found, nil, nil, err
-	}
-	box, server, name, err := whoseItem(e, k, name)
-	if err != nil {
-		return found, nil, nil, err
-	}
-	found, closeAll, err = startServer(ctx, e, client, k, box, server, name)
-	return found, client, closeAll, err
-}
-
 // startServer starts a server and finds what a name means there.
 func startServer(ctx context.Context, e *opening.Environment, client *caller, k toolbox.Kind, box, server, name string) (found toolbox.Item, closeAll func(), err error) {
 	e.Tune = client.tune
@@ -178,17 +164,14 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 	if _, isBox := cfg.Toolbox(name); isBox {
 		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists the names", k, shellword.Word(name))))
 	}
-	boxes, _, _, err := e.Boxes(nil, nil)
+	boxes, _, err := e.RecallBoxes(context.Background(), nil)
 	if err != nil {
 		return "", "", "", err
 	}
 	unseen := 0
-	toolbox.Recall(boxes...)
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			if st := s.Status(); st.State == toolbox.Stopped && st.Seen.IsZero() {
-				unseen++
-			}
+	for _, s := range opening.Servers(boxes) {
+		if st := s.Status(); st.State == toolbox.Stopped && st.Seen.IsZero() {
+			unseen++
 		}
 	}
 	it, err := naming.Meant(cfg, boxes, k, name)
@@ -277,7 +260,7 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, opening.Absent(b.Name, server, st)
 	}
-	if err := opening.Unread(b, srv, k); err != nil {
+	if err := opening.Unread(srv, k); err != nil {
 		return toolbox.Item{}, err
 	}
 	var known []string

@@ -210,37 +210,32 @@ func indexServers(ctx context.Context, env *opening.Environment, names []string)
 		return err
 	}
 	var rows []indexed
-	for _, b := range boxes {
-		for _, srv := range b.Servers() {
-			st := srv.Status()
-			one := indexed{toolbox: b.Name, server: srv.Name, state: string(st.State), tools: st.Tools, bytes: srv.ToolsSize()}
-			if err := opening.Missing(b, srv, false); err != nil {
-				one.state, one.failed = err.Error(), true
-			} else if notes := srv.Notes(); one.tools == 0 && len(notes) > 0 {
-				one.state += ": " + notes[0] // such as why it has no list
-			}
-			rows = append(rows, one)
+	for _, srv := range opening.Servers(boxes) {
+		st := srv.Status()
+		one := indexed{toolbox: srv.Toolbox, server: srv.Name, state: string(st.State), tools: st.Tools, bytes: srv.ToolsSize()}
+		if err := opening.Missing(srv, false); err != nil {
+			one.state, one.failed = err.Error(), true
+		} else if notes := srv.Notes(); one.tools == 0 && len(notes) > 0 {
+			one.state += ": " + notes[0] // such as why it has no list
 		}
+		rows = append(rows, one)
 	}
 	closeAll() // what they offer is kept by now, or never
-	kept, _, _, err := env.Boxes(nil, names)
+	kept, _, err := env.RecallBoxes(ctx, nil, names...)
 	if err != nil {
 		return err
 	}
-	toolbox.Recall(kept...)
-	for _, b := range kept {
-		for _, srv := range b.Servers() {
-			at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == b.Name && r.server == srv.Name })
-			if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {
-				rows[at].state, rows[at].failed = "it ran, but its lists could not be stored: --log-level debug says why", true
-			}
+	for _, srv := range opening.Servers(kept) {
+		at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == srv.Toolbox && r.server == srv.Name })
+		if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {
+			rows[at].state, rows[at].failed = "it ran, but its lists could not be stored: --log-level debug says why", true
 		}
 	}
 	t := terminal.Table{Head: []string{"TOOLBOX", "SERVER", "TOOLS", "TOKENS", "STATE"}}
 	failed := false
 	for _, r := range rows {
 		failed = failed || r.failed
-		t.Add(r.toolbox, r.server, fmt.Sprint(r.tools), fmt.Sprint(r.bytes/4), string(r.state))
+		t.Add(r.toolbox, r.server, fmt.Sprint(r.tools), fmt.Sprint(r.bytes/4), r.state)
 	}
 	if err := env.Print(&t); err != nil {
 		return err

@@ -51,36 +51,29 @@ func listItems(ctx context.Context, env *opening.Environment, names []string, as
 	t := terminal.Table{Most: terminal.PlainText, Head: []string{"TOOLBOX", "SERVER", "NAME", "DESCRIPTION"}}
 	all := []json.RawMessage{}
 	failed := false
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			err := opening.Unread(b, s, kinds...)
-			if st := s.Status(); st.State == toolbox.Disabled {
-				err = nil
-			} else if st.State != toolbox.Ready {
-				err = opening.Absent(b.Name, s.Name, st)
-			}
-			if err != nil {
-				failed = true
-				env.Fault(err.Error())
-			}
-			for _, k := range kinds {
-				for _, it := range s.Items(k) {
-					all = append(all, opening.Located(it, false))
-					t.Add(b.Name, s.Name, it.Key.String(), summary(it))
-				}
+	for _, s := range opening.Servers(boxes) {
+		err := opening.Unread(s, kinds...)
+		if st := s.Status(); st.State == toolbox.Disabled {
+			err = nil
+		} else if st.State != toolbox.Ready {
+			err = opening.Absent(s.Toolbox, s.Name, st)
+		}
+		if err != nil {
+			failed = true
+			env.Fault(err.Error())
+		}
+		for _, k := range kinds {
+			for _, it := range s.Items(k) {
+				all = append(all, opening.Located(it, false))
+				t.Add(s.Toolbox, s.Name, it.Key.String(), summary(it))
 			}
 		}
 	}
+	show := func() error { return env.Print(&t) }
 	if asJSON {
-		raw, err := json.MarshalIndent(all, "", "  ")
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(env.Out, string(foreign.JSON(raw)))
-		if err != nil {
-			return err
-		}
-	} else if err := env.Print(&t); err != nil {
+		show = func() error { return printAll(env, all) }
+	}
+	if err := show(); err != nil {
 		return err
 	}
 	if len(all) == 0 && !failed && !asJSON {
@@ -112,7 +105,15 @@ has it.`,
 }
 
 func getPrompt(ctx context.Context, env *opening.Environment, name string, args []string, flags *callFlags) error {
-	found, client, closeAll, err := reach(ctx, env, toolbox.Prompts, name, flags)
+	client, err := newCaller(ctx, env, flags)
+	if err != nil {
+		return err
+	}
+	box, server, name, err := whoseItem(env, toolbox.Prompts, name)
+	if err != nil {
+		return err
+	}
+	found, closeAll, err := startServer(ctx, env, client, toolbox.Prompts, box, server, name)
 	if err != nil {
 		return err
 	}

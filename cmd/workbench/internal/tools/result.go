@@ -80,6 +80,15 @@ func printWhole(e *opening.Environment, raw []byte) error {
 	return err
 }
 
+// printAll prints an array of what servers define.
+func printAll(e *opening.Environment, all []json.RawMessage) error {
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return printWhole(e, raw)
+}
+
 func printParts(e *opening.Environment, parts []content, flags *callFlags) error {
 	saved := 0
 	for _, c := range parts {

@@ -61,20 +61,17 @@ func listTools(ctx context.Context, env *opening.Environment, names []string, as
 		return err
 	}
 	defer closeAll()
-	list := toolList{seen: offline}
+	list := toolList{seen: offline, servers: opening.Servers(boxes)}
 	failed, enabled := false, false
-	for _, b := range boxes {
-		for _, s := range b.Servers() {
-			if err := opening.Missing(b, s, offline); err != nil {
-				failed = true
-				env.Fault(err.Error())
-			}
-			if n := len(s.Held(toolbox.Tools)); n > 0 {
-				env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), shellword.Word(b.Name)))
-			}
-			enabled = enabled || s.Status().State != toolbox.Disabled
-			list.servers = append(list.servers, s)
+	for _, s := range list.servers {
+		if err := opening.Missing(s, offline); err != nil {
+			failed = true
+			env.Fault(err.Error())
 		}
+		if n := len(s.Held(toolbox.Tools)); n > 0 {
+			env.Warn(fmt.Sprintf("server %q of toolbox %q: %s held back; workbench lock --diff %s says why", s.Name, s.Toolbox, terminal.CountVerb(n, "tool is", "tools are"), shellword.Word(s.Toolbox)))
+		}
+		enabled = enabled || s.Status().State != toolbox.Disabled
 	}
 	if !enabled {
 		env.Warn("there is no server that is not disabled\nworkbench: hint: workbench enable TOOLBOX/SERVER enables one")
@@ -103,12 +100,7 @@ func (l *toolList) print(env *opening.Environment, asJSON bool) error {
 				all = append(all, opening.Located(it, l.seen))
 			}
 		}
-		out, err := json.MarshalIndent(all, "", "  ")
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(env.Out, string(foreign.JSON(out)))
-		return err
+		return printAll(env, all)
 	}
 	t := terminal.Table{Most: terminal.PlainText, Head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
 	if l.seen {

@@ -25,7 +25,9 @@ func WrongSecretName(name string) string {
 		return "want a secret's name, got none"
 	case len(name) > maxSecretName:
 		return fmt.Sprintf("want a secret's name of at most %d bytes, got more", maxSecretName)
-	case !IsToolName(name): // the same characters
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return !(r == '_' || r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
+	}):
 		return "want a secret's name of letters, digits, _, - and ., got something else"
 	}
 	return ""

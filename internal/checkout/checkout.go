@@ -3,7 +3,6 @@
 package checkout
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,12 +47,7 @@ func head(git string) string {
 
 // line reads the first line of a small file, "" if there is none.
 func line(path string) string {
-	f, _, err := openfile.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	text, _, err := openfile.Read(path, 4<<10)
 	if err != nil {
 		return ""
 	}

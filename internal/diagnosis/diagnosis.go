@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -184,10 +185,7 @@ func (s Server) address() (found []Finding) {
 	if !local {
 		return found
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	c, err := net.DialTimeout("tcp", net.JoinHostPort(host, port), dialTime)
 	if err != nil {
 		return append(found, Finding{Level: Warning, Message: fmt.Sprintf("nothing listens at %s", net.JoinHostPort(host, port)), Remedy: "start the server, or correct the port in its url"})

@@ -6,6 +6,7 @@
 package gitfiles
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -85,10 +86,7 @@ func (k Keeper) Fetch(ctx context.Context, r gitaddress.Repository, wanted func(
 		return "", err
 	}
 	stop := g.bounded(ctx, cancel)
-	ref := r.Ref
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref := cmp.Or(r.Ref, "HEAD")
 	_, err = g.run(ctx, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--", r.URL, "+"+ref+":refs/workbench/fetched")
 	if large := stop(); large != nil {
 		err = large

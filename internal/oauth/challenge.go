@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
@@ -39,9 +40,7 @@ func ParseChallenge(h http.Header) (found Challenge) {
 			if scope := c.params["scope"]; found.Scope == "" && isScope(scope) {
 				found.Scope = strings.Join(strings.Fields(scope), " ")
 			}
-			if found.Metadata == "" {
-				found.Metadata = c.params["resource_metadata"]
-			}
+			found.Metadata = cmp.Or(found.Metadata, c.params["resource_metadata"])
 		}
 	}
 	return found

@@ -10,17 +10,12 @@ import (
 type Folder struct{ root *os.Root }
 
 // OpenFolder opens a folder.
-func OpenFolder(path string) (*Folder, error) {
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Folder{root}, nil
-}
+func OpenFolder(path string) (*Folder, error) { return folder(os.OpenRoot(path)) }
 
 // OpenFolder opens a folder inside of this one.
-func (f *Folder) OpenFolder(path string) (*Folder, error) {
-	root, err := f.root.OpenRoot(path)
+func (f *Folder) OpenFolder(path string) (*Folder, error) { return folder(f.root.OpenRoot(path)) }
+
+func folder(root *os.Root, err error) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}

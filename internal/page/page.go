@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,9 +88,7 @@ type Page struct {
 
 // New makes a page.
 func New(opts Options) *Page {
-	if opts.MaxBody == 0 {
-		opts.MaxBody = 4 << 20
-	}
+	opts.MaxBody = cmp.Or(opts.MaxBody, 4<<20)
 	if opts.Told == nil {
 		opts.Told = func(*http.Request, Viewer, int, string) {}
 	}

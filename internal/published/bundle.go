@@ -3,6 +3,7 @@ package published
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -107,10 +108,7 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	platform := map[string]string{"windows": "win32"}[system]
-	if platform == "" {
-		platform = system
-	}
+	platform := cmp.Or(map[string]string{"windows": "win32"}[system], system)
 	if list := m.Compatibility.Platforms; len(list) > 0 && !slices.Contains(list, platform) {
 		return Entry{}, fmt.Errorf("it is made for %s, not for %s", foreign.NewText(strings.Join(list, ", ")), platform)
 	}
@@ -190,9 +188,7 @@ func (b *Bundle) usual() command {
 }
 
 func (c command) over(base command) command {
-	if c.Command != "" {
-		base.Command = c.Command
-	}
+	base.Command = cmp.Or(c.Command, base.Command)
 	if c.Args != nil {
 		base.Args = c.Args
 	}

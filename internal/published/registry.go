@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,9 +46,7 @@ func (e *UnknownError) Error() string {
 // Find returns what is published of a server, in its version, "" for the latest. What is said of its state, if it is
 // not active, is a note. Without a server of that name the error is an *[UnknownError].
 func (r *Registry) Find(ctx context.Context, name, version string) (d *Detail, note string, err error) {
-	if version == "" {
-		version = "latest"
-	}
+	version = cmp.Or(version, "latest")
 	var found struct {
 		Server json.RawMessage `json:"server"`
 		Meta   map[string]struct {

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -236,9 +237,7 @@ func (s *settings) value(in input, label string, later bool) (string, bool) {
 	if in.Value != "" {
 		return s.filled(in.Value, in.Variables), true
 	}
-	if label == "" {
-		label = "value"
-	}
+	label = cmp.Or(label, "value")
 	s.known[label] = true
 	if text, ok := s.given[label]; ok {
 		if len(in.Choices) > 0 && !slices.Contains(in.Choices, text) {
@@ -263,10 +262,7 @@ func (s *settings) value(in input, label string, later bool) (string, bool) {
 }
 
 func said(label, description string) string {
-	if description == "" {
-		description = label
-	}
-	return foreign.NewText(description).String()
+	return foreign.NewText(cmp.Or(description, label)).String()
 }
 
 // slot is a variable in a value.

@@ -7,6 +7,7 @@
 package signature
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -165,10 +166,7 @@ func (r *reader) choice(values func(func(wire.Span) bool), room int) (string, bo
 	var words []string
 	length := 0
 	for v := range values {
-		word := r.value(v)
-		if word == "" {
-			word = "any"
-		}
+		word := cmp.Or(r.value(v), "any")
 		if length += len(word) + 1; length > room {
 			words = append(words, r.rest)
 			break

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -30,23 +31,13 @@ type Options struct {
 const answerWithin = 30 * time.Second
 
 func (o Options) withDefaults() Options {
-	if o.SessionIdle == 0 {
-		o.SessionIdle = 30 * time.Minute
-	}
-	if o.ResultTTL == 0 {
-		o.ResultTTL = time.Hour
-	}
-	if o.lease == 0 {
-		o.lease = 10 * time.Second
-	}
+	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
+	o.ResultTTL = cmp.Or(o.ResultTTL, time.Hour)
+	o.lease = cmp.Or(o.lease, 10*time.Second)
+	o.pgConns = cmp.Or(o.pgConns, 16)
+	o.pgAnswer = cmp.Or(o.pgAnswer, answerWithin)
 	if o.now == nil {
 		o.now = time.Now
-	}
-	if o.pgConns == 0 {
-		o.pgConns = 16
-	}
-	if o.pgAnswer == 0 {
-		o.pgAnswer = answerWithin
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,9 +47,7 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 	if err != nil {
 		return nil, errors.New("the connection string of PostgreSQL cannot be read; want postgres://USER@HOST:PORT/DATABASE or key=value pairs")
 	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 10 * time.Second
-	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 10*time.Second)
 	config.RuntimeParams["application_name"] = "workbench"
 	d := &postgresDB{db: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(settle)), answer: opts.pgAnswer, locking: newPGLocks(config, opts)}
 	d.db.SetMaxOpenConns(opts.pgConns)

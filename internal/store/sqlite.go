@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -86,9 +87,7 @@ func follow(path string) (target string, linked bool, err error) {
 }
 
 func (d *sqliteDB) open(ctx context.Context) error {
-	if d.opts.logLimit == 0 {
-		d.opts.logLimit = logLimit
-	}
+	d.opts.logLimit = cmp.Or(d.opts.logLimit, logLimit)
 	why := unsafePlace(filepath.Dir(d.path))
 	if why != "" {
 		d.warn(&PlaceError{d.path, why})
@@ -197,10 +196,7 @@ func (d *sqliteDB) pool(pragmas ...string) *sql.DB {
 
 // writing are the settings of the connection that writes.
 func (d *sqliteDB) writing() []string {
-	synchronous := "FULL"
-	if d.opts.synchronous != "" {
-		synchronous = d.opts.synchronous
-	}
+	synchronous := cmp.Or(d.opts.synchronous, "FULL")
 	journal := "WAL"
 	if !d.wal {
 		// Cutting the journal is synced; deleting it would depend on when its folder is.

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -41,16 +42,13 @@ type Issuer struct {
 
 // NewIssuer trusts an issuer. Nothing is read before the first token is there.
 func NewIssuer(opts IssuerOptions) *Issuer {
-	if opts.Client == nil {
-		opts.Client = http.DefaultClient
-	}
 	i := &Issuer{name: opts.Name, parser: jwt.NewParser(
 		jwt.WithValidMethods(opts.Algorithms), jwt.WithIssuer(opts.Name), jwt.WithAudience(opts.Audience),
 		jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding())}
 	if opts.KeysFile != "" {
 		i.keys.load = fromFile(opts.KeysFile)
 	} else {
-		i.keys.load = fromURL(opts.KeysURL, opts.Client)
+		i.keys.load = fromURL(opts.KeysURL, cmp.Or(opts.Client, http.DefaultClient))
 	}
 	return i
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -56,12 +57,8 @@ type ServeOptions struct {
 // At the end the session is closed and what it sent is flushed. Serve returns nil after the end of in, otherwise the
 // cause. It interrupts a Read of in by a deadline; one that takes none is left behind, and what it reads is lost.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts ServeOptions) error {
-	if opts.Stall == 0 {
-		opts.Stall = 30 * time.Second
-	}
-	if opts.Drain == 0 {
-		opts.Drain = time.Second
-	}
+	opts.Stall = cmp.Or(opts.Stall, 30*time.Second)
+	opts.Drain = cmp.Or(opts.Drain, time.Second)
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
 	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall, patience: opts.Drain}

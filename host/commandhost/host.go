@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lazy"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -46,10 +46,9 @@ type Host struct {
 
 // A place is where one server is, once it was wanted.
 type place struct {
-	failed atomic.Bool        // the server could not be made when it was wanted last
-	making singleflight.Group // of the server, for all who wait for it
-	told   string             // why it could not be made, as the log has it; that of making
-	server atomic.Pointer[commandsrv.Server]
+	*lazy.Thing[commandsrv.Server]
+	failed atomic.Bool // the server could not be made when it was wanted last
+	told   string      // why it could not be made, as the log has it; that of making
 }
 
 // New returns a Host of the servers that a configuration has. It is to be closed.
@@ -84,9 +83,11 @@ func (h *Host) Close() {
 	h.owed.Wait()
 	var all sync.WaitGroup
 	for _, one := range made {
-		if server := one.server.Load(); server != nil {
-			all.Go(func() { _ = server.Close() })
-		}
+		all.Go(func() {
+			if server := one.Close(); server != nil {
+				_ = server.Close()
+			}
+		})
 	}
 	all.Wait()
 }
@@ -204,65 +205,38 @@ func (h *Host) checks(ctx context.Context) commandsrv.Checks {
 	return commandsrv.Checks{"workflow": !failed, "store": h.opts.Store.Works(ctx), "open": open}
 }
 
-// Get returns the server of what a configuration names, making it if there is none: once for all who wait for it, for
-// as long as the first of them stays. One that could not be made is tried again.
+// Get returns the server of what a configuration names, making it if there is none: once for all who wait for it. One
+// that could not be made is tried again.
 func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, error) {
 	h.mu.Lock()
-	cfg, one := h.cfg, h.made[source]
-	if one == nil {
-		one = new(place)
+	one := h.made[source]
+	switch {
+	case h.closed:
+		h.mu.Unlock()
+		return nil, errEnding
+	case one == nil:
+		one = h.place(h.cfg, source)
 		h.made[source] = one
 	}
 	h.mu.Unlock()
-	for {
-		if server := one.server.Load(); server != nil {
-			return server, nil
-		}
-		done := one.making.DoChan("", func() (any, error) { return nil, h.fill(ctx, cfg, source, one) })
-		select {
-		case made := <-done:
-			if made.Err != nil && !errors.Is(made.Err, errLeft) {
-				return nil, made.Err
-			}
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
+	return one.Get(ctx)
 }
 
-// errLeft says that whoever had a server made did not wait for it.
-var errLeft = errors.New("nobody waits for it")
+var errEnding = errors.New("the commands are served no longer: workbench ends")
 
-// fill makes the server of a place.
-func (h *Host) fill(ctx context.Context, cfg *config.Config, source string, one *place) error {
-	h.mu.Lock()
-	closed := h.closed
-	if !closed {
-		h.owed.Add(1)
-		defer h.owed.Done()
-	}
-	h.mu.Unlock()
-	switch {
-	case closed:
-		return errors.New("the commands are served no longer: workbench ends")
-	case one.server.Load() != nil: // since it was looked for
-		return nil
-	}
-	server, err := h.make(ctx, cfg, source)
-	if err != nil && ctx.Err() != nil {
-		return errLeft
-	}
-	one.failed.Store(err != nil)
-	if err != nil && one.told != err.Error() {
-		one.told = err.Error()
-		h.opts.Logger.Error().AnErr(logkey.Err, err).Msg("commands cannot be served")
-	}
-	if err == nil {
-		one.server.Store(server)
-	}
-	return err
+// place returns the place of a server that is not made yet.
+func (h *Host) place(cfg *config.Config, source string) *place {
+	one := &place{}
+	one.Thing = lazy.New(func(ctx context.Context) (*commandsrv.Server, error) {
+		server, err := h.make(ctx, cfg, source)
+		one.failed.Store(err != nil)
+		if err != nil && one.told != err.Error() && ctx.Err() == nil {
+			one.told = err.Error()
+			h.opts.Logger.Error().AnErr(logkey.Err, err).Msg("commands cannot be served")
+		}
+		return server, err
+	}, errEnding)
+	return one
 }
 
 // make makes the server of what a configuration names.

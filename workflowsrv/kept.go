@@ -35,7 +35,6 @@ func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
 // model that alone.
 func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	var known faultError
-	var told *runs.Error
 	switch {
 	case err == nil && a.Question != nil:
 		return result{question: a.Question}, nil
@@ -44,7 +43,7 @@ func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 		return result{json: slices.Concat(a.Data[:len(a.Data)-1], []byte(`,"prompt":`), quoted, []byte("}")), quoted: quoted}, nil
 	case errors.As(err, &known):
 		return result{}, known.fault
-	case errors.As(err, &told):
+	case errors.As(err, new(*runs.Error)):
 		return result{}, &fault{code: codeState, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
 	case isStepping(err):
 		return result{}, stateFault(workflowID, err)

@@ -59,9 +59,7 @@ func (s *service) request(w *definition.Workflow, a arguments) (r stepping.Reque
 // stateFault words a state or a variable that the workflow cannot go on with.
 func stateFault(workflowID string, err error) *fault {
 	f := &fault{code: codeState, advice: err.Error()}
-	var loop *stepping.LoopError
-	var undecided *criteria.UndecidedError
-	if errors.As(err, &loop) {
+	if loop, ok := errors.AsType[*stepping.LoopError](err); ok {
 		f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error(),
 			"loopId", loop.LoopID, "variable", loop.Variable, "expected", loop.Expected, "got", loop.Got)
 		return f
@@ -69,7 +67,7 @@ func stateFault(workflowID string, err error) *fault {
 	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
 	var state *stepping.StateError
 	switch {
-	case errors.As(err, &undecided):
+	case errors.As(err, new(*criteria.UndecidedError)):
 		f.advice += "; shorten the variable, or leave it out"
 		return f
 	case !errors.As(err, &state):

@@ -103,8 +103,7 @@ func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault
 		return result{json: wire.MustEncode(verdict)}, nil
 	}
 	issues := []string{err.Error()}
-	var bad *definition.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*definition.Error](err); ok {
 		issues = nil
 		for _, fault := range bad.Faults {
 			issues = append(issues, fault.String())

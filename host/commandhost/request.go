@@ -59,8 +59,7 @@ func (r *requester) Do(ctx context.Context, q command.HTTPRequest) (int, []byte,
 
 // unanswered says why there is no answer, without the values in the address.
 func unanswered(ctx context.Context, req *http.Request, err error) error {
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
 	if cause := context.Cause(ctx); cause != nil {

@@ -43,8 +43,7 @@ func (c configuration) show(ctx context.Context, _ *page.Query) (any, error) {
 		return nil, err
 	}
 	shown := shownConfig{Files: []shownFile{}, Faults: []shownFault{}}
-	var faults *config.Error
-	if errors.As(wrong, &faults) {
+	if faults, ok := errors.AsType[*config.Error](wrong); ok {
 		for _, f := range faults.Faults {
 			shown.Faults = append(shown.Faults, shownFault{f.File, f.Line, foreign.NewText(f.Message).String(), foreign.NewText(f.Hint).String()})
 		}

@@ -77,14 +77,10 @@ func (d *hookDoor) take(r *http.Request, path string, body []byte) bool {
 	}
 	for _, s := range servers {
 		taken, err := s.Runs().Hook(r.Context(), path, body)
-		var told *runs.Error
 		switch {
-		case errors.As(err, &told):
-			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
-			return true
 		case err != nil:
 			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
-			return false
+			return errors.As(err, new(*runs.Error))
 		case taken:
 			return true
 		}

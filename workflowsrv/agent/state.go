@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -72,9 +73,7 @@ func (s *state) waiting() bool { return s.Ask != nil }
 func (s *state) keep(o *command.Outcome) {
 	m := map[string]json.RawMessage{}
 	for _, r := range o.Output.CommandResponses {
-		for name, v := range r.Artifacts {
-			m[name] = v
-		}
+		maps.Copy(m, r.Artifacts)
 	}
 	b, err := json.Marshal(m)
 	if err != nil || len(m) == 0 || o.Output.CommandName == nil {

@@ -41,8 +41,7 @@ func (e *FolderError) Error() string {
 
 // reason gives an error of the file system without the operation and the path.
 func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()

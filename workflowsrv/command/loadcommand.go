@@ -105,8 +105,7 @@ func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 
 // badSchema reports a parameter that no value can be held against, at the place in its schema that is wrong.
 func (l *loader) badSchema(c *Command, n *document.Node, err error) {
-	var bad *criteria.SchemaError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*criteria.SchemaError](err); ok {
 		err = bad.Err
 	}
 	where, what, ok := strings.Cut(err.Error(), ": ")

@@ -48,10 +48,7 @@ func faultOf(err error) *Fault {
 		malformed *command.Error
 		busy      *store.BusyError
 		value     *store.InvalidError
-		readOnly  *store.ReadOnlyError
-		unwritten *store.WriteError
 		away      *store.UnreachableError
-		newer     *store.SchemaError
 		damaged   *store.CorruptError
 	)
 	switch {
@@ -69,8 +66,8 @@ func faultOf(err error) *Fault {
 		return faultf(http.StatusNotFound, "there is no such session, conversation or turn")
 	case errors.Is(err, store.ErrNoTurn):
 		return invalid("the conversation has no turn yet to give feedback on")
-	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.As(err, &away),
-		errors.As(err, &newer), errors.Is(err, errClosed):
+	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, new(*store.ReadOnlyError)), errors.As(err, new(*store.WriteError)), errors.As(err, &away),
+		errors.As(err, new(*store.SchemaError)), errors.Is(err, errClosed):
 		f := faultf(http.StatusServiceUnavailable, "%s", err)
 		if errors.As(err, &away) {
 			f.cause = away.Cause

@@ -208,9 +208,7 @@ func (r *runner) finish(flight *store.Flight, end store.Turn) error {
 	defer cancel()
 	for {
 		_, err := flight.Finish(ctx, end)
-		var unwritten *store.WriteError
-		var away *store.UnreachableError
-		if !errors.As(err, &unwritten) && !errors.As(err, &away) {
+		if !errors.As(err, new(*store.WriteError)) && !errors.As(err, new(*store.UnreachableError)) {
 			return err
 		}
 		select {

@@ -136,8 +136,7 @@ func (j *judge) warn(text string) {
 
 // giveUp records that a rule could not be judged.
 func (n *Node) giveUp(err error) {
-	var at *unjudged
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*unjudged](err); ok {
 		n.Where = cut.After(at.where, maxPlace)
 	}
 	n.Outcome, n.Got = Undecided, err.Error()

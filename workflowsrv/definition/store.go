@@ -273,8 +273,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 func (s *Store) parse(f *file, name string, data []byte, routines Routines) {
 	w, err := s.parser.ParseWith(name, data, routines)
 	f.finding = finding{place: f.finding.place}
-	var bad *Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*Error](err); ok {
 		f.finding.id, f.finding.cause, f.finding.faults = bad.ID, Malformed, bad.Faults
 		if bad.ID == "" {
 			f.finding.id = baseName(name)
@@ -339,8 +338,7 @@ func readRegular(fsys fs.FS, name string, info fs.FileInfo) ([]byte, error) {
 
 // reason gives an error of the file system without the operation and the path.
 func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()

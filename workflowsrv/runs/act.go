@@ -75,8 +75,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 			return t.log.HoldRun(ctx, t.who.Principal, t.r.ID, len(t.r.Events), t.e.opts.hold)
 		})
 		t.r.Held = time.Time{}
-		var not *NotMadeError
-		if err != nil && !errors.As(err, &not) && !harmless(ctx, t.e.opts.Tools, a) {
+		if err != nil && !errors.As(err, new(*NotMadeError)) && !harmless(ctx, t.e.opts.Tools, a) {
 			// Nobody knows what became of it. The intent stays, and a person is asked.
 			lost := t.at(Lost)
 			lost.Tool, lost.Text = toolName(a), cut.After(err.Error(), maxFailure)

@@ -104,8 +104,7 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 		s := t.e.standing(fresh, entry.Workflow)
 		_ = s.locate(ctx) // What keeps it from going on is told there.
 		err = t.e.begin(ctx, t.log, t.who.Principal, fresh, entry.Pinned)
-		var stale *store.StaleError
-		if err != nil && !errors.As(err, &stale) { // Another call may have begun it at the same time.
+		if err != nil && !errors.As(err, new(*store.StaleError)) { // Another call may have begun it at the same time.
 			return nil, err
 		}
 		kept, events, err = t.log.Run(ctx, t.who.Principal, c.Run, 0)
@@ -128,8 +127,7 @@ func (t *turn) abandonChildren(ctx context.Context) error {
 	}
 	for _, c := range children {
 		child, err := t.e.open(ctx, t.who, c.Run)
-		var none *Error
-		if errors.As(err, &none) {
+		if _, ok := errors.AsType[*Error](err); ok {
 			continue // It was deleted, or never began.
 		} else if err != nil {
 			return err

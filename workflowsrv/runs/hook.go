@@ -90,8 +90,7 @@ func (e *Engine) Hook(ctx context.Context, path string, body []byte) (bool, erro
 		}
 		for _, r := range found {
 			taken, err := e.hooked(ctx, r.Principal, id, given, body)
-			var told *Error
-			for tries := 0; errors.As(err, &told) && tries < 5; tries++ { // Somebody else may have gone on with it.
+			for tries := 0; errors.As(err, new(*Error)) && tries < 5; tries++ { // Somebody else may have gone on with it.
 				taken, err = e.hooked(ctx, r.Principal, id, given, body)
 			}
 			if taken || err != nil {

@@ -116,8 +116,8 @@ func (r *Run) placeOf(o Order) (int, error) {
 		return 0, &Error{fmt.Sprintf("the checkpoint %q and the event %d are two places", name, o.To), "give name or to, not both"}
 	}
 	var names []string
-	for i := len(r.Events) - 1; i >= 0; i-- {
-		if e := r.Events[i]; e.Kind == Checkpoint {
+	for i, e := range slices.Backward(r.Events) {
+		if e.Kind == Checkpoint {
 			if e.Text == name {
 				return i + 1, nil
 			}

@@ -31,8 +31,7 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	present := t.now.Workflow
 	state, err := t.tryOut(ctx, present)
 	if err != nil {
-		var state *stepping.StateError
-		if errors.As(err, &state) {
+		if _, ok := errors.AsType[*stepping.StateError](err); ok {
 			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
 				"rewind to an event before the loop, then rebase"}
 		}

@@ -187,8 +187,8 @@ func (s *standing) calledBefore() bool {
 
 // lastFailure is what the tool said last of why it failed.
 func (s *standing) lastFailure() string {
-	for i := len(s.r.Events) - 1; i >= 0; i-- {
-		if e := s.r.Events[i]; e.Kind == Returned && e.Text != "" {
+	for _, e := range slices.Backward(s.r.Events) {
+		if e.Kind == Returned && e.Text != "" {
 			return e.Text
 		}
 	}

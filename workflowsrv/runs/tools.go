@@ -76,8 +76,7 @@ func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.Ra
 			case <-beat.Done():
 				return
 			case <-tick.C:
-				var gone *store.StaleError
-				if err := again(beat); errors.As(err, &gone) || errors.Is(err, store.ErrNotFound) {
+				if err := again(beat); errors.As(err, new(*store.StaleError)) || errors.Is(err, store.ErrNotFound) {
 					lose(err)
 					return
 				}

@@ -64,10 +64,9 @@ func Import(ctx context.Context, log Log, in io.Reader, user string) (kept, left
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		var stale *store.StaleError
 		err := importOne(ctx, log, lines.Bytes(), user)
 		switch {
-		case errors.As(err, &stale):
+		case errors.As(err, new(*store.StaleError)):
 			left++
 		case err != nil:
 			return kept, left, fmt.Errorf("line %d: %w", n, err)

@@ -126,8 +126,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	}
 	// What was told must have been kept, whoever waits for it.
 	err = t.log.ChangeRun(context.WithoutCancel(ctx), t.who.Principal, t.r.ID, change)
-	var stale *store.StaleError
-	if errors.As(err, &stale) {
+	if _, ok := errors.AsType[*store.StaleError](err); ok {
 		return overtaken(ctx, t.log, t.who.Principal, t.r.ID)
 	}
 	if err != nil {

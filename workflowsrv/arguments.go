@@ -3,18 +3,23 @@ package workflowsrv
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Arguments are the arguments of a call by name, still encoded.
-type arguments map[string]json.RawMessage
+// arguments are the arguments of a call by name, still encoded. They are read one after the other; fault is that of the
+// first which cannot be used.
+type arguments struct {
+	given map[string]json.RawMessage
+	fault *fault
+}
 
 // parseArguments reads the arguments of a tool that has those known. Absent, null and [] are no arguments, and a JSON
 // string that holds an object is that object: agents and clients send all of these.
-func parseArguments(raw []byte, tool string, known []string) (arguments, *fault) {
+func parseArguments(raw []byte, tool string, known []string) (a arguments) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
 		if text, ok := wire.Unquote(raw); ok {
@@ -22,17 +27,16 @@ func parseArguments(raw []byte, tool string, known []string) (arguments, *fault)
 		}
 	}
 	if len(raw) == 0 || string(raw) == "null" || isEmptyArray(raw) {
-		return nil, nil
+		return a
 	}
-	var a arguments
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, invalidParams("the arguments must be an object")
+	if err := json.Unmarshal(raw, &a.given); err != nil {
+		a.refuse("the arguments must be an object")
 	}
-	delete(a, "_meta")
-	if stranger := mcpserve.Stranger(tool, a, known); stranger != "" {
-		return nil, invalidParams(stranger)
+	delete(a.given, "_meta")
+	if stranger := mcpserve.Stranger(tool, a.given, known); stranger != "" {
+		a.refuse(stranger)
 	}
-	return a, nil
+	return a
 }
 
 func isEmptyArray(raw []byte) bool {
@@ -40,57 +44,54 @@ func isEmptyArray(raw []byte) bool {
 	return ok && string(bytes.TrimSpace(inner)) == "]"
 }
 
+// refuse notes that an argument cannot be used.
+func (a *arguments) refuse(details string) {
+	if a.fault == nil {
+		a.fault = invalidParams(details)
+	}
+}
+
 // has reports whether the argument is there and not null.
-func (a arguments) has(name string) bool {
-	raw, ok := a[name]
+func (a *arguments) has(name string) bool {
+	raw, ok := a.given[name]
 	return ok && string(raw) != "null"
 }
 
 // text returns a string argument, "" if it is absent.
-func (a arguments) text(name string) (string, *fault) {
+func (a *arguments) text(name string) string {
 	if !a.has(name) {
-		return "", nil
+		return ""
 	}
-	s, ok := wire.Unquote(a[name])
-	if !ok || a[name][0] != '"' {
-		return "", invalidParams(name + " must be a string")
+	s, ok := wire.Unquote(a.given[name])
+	if !ok || a.given[name][0] != '"' {
+		a.refuse(name + " must be a string")
 	}
-	return s, nil
+	return s
 }
 
 // id returns the argument that names a workflow or a step.
-func (a arguments) id(names ...string) (string, *fault) {
-	for _, name := range names {
-		s, f := a.text(name)
-		if f != nil {
-			return "", f
-		}
-		if !a.has(name) {
-			continue
-		}
-		return s, checkID(name, s)
+func (a *arguments) id(names ...string) string {
+	i := slices.IndexFunc(names, a.has)
+	if i < 0 {
+		a.refuse(names[0] + " is required")
+		return ""
 	}
-	return "", invalidParams(names[0] + " is required")
-}
-
-// checkID refuses what can be the id of nothing.
-func checkID(name, id string) *fault {
-	if len(id) < 3 || len(id) > 64 {
-		return invalidParams(name + " must have 3 to 64 characters")
+	id := a.text(names[i])
+	switch {
+	case len(id) < 3 || len(id) > 64:
+		a.refuse(names[i] + " must have 3 to 64 characters")
+	case strings.ContainsFunc(id, func(c rune) bool {
+		return c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	}):
+		a.refuse(names[i] + " may only hold letters, digits, '-', '_' and '.'")
 	}
-	for i := range len(id) {
-		c := id[i]
-		if c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return invalidParams(name + " may only hold letters, digits, '-', '_' and '.'")
-		}
-	}
-	return nil
+	return id
 }
 
 // unwrapped returns the argument; where it is a string that holds JSON beginning with one of the characters in first,
 // it returns that JSON.
-func (a arguments) unwrapped(name, first string) []byte {
-	raw := a[name]
+func (a *arguments) unwrapped(name, first string) []byte {
+	raw := a.given[name]
 	if len(raw) > 0 && raw[0] == '"' {
 		if s, ok := wire.Unquote(raw); ok {
 			s = strings.TrimSpace(s)
@@ -103,46 +104,39 @@ func (a arguments) unwrapped(name, first string) []byte {
 }
 
 // object returns an argument that holds variables, nil if it is absent.
-func (a arguments) object(name string) (map[string]any, *fault) {
-	if !a.has(name) {
-		return nil, nil
-	}
+func (a *arguments) object(name string) (m map[string]any) {
 	raw := a.unwrapped(name, "{")
-	if len(raw) == 2 && raw[0] == '{' {
-		return nil, nil
+	if !a.has(name) || len(raw) == 2 && raw[0] == '{' {
+		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var m map[string]any
 	if err := dec.Decode(&m); err != nil || m == nil || dec.More() {
-		return nil, invalidParams(name + " must be an object")
+		a.refuse(name + " must be an object")
 	}
-	return m, nil
+	return m
 }
 
 // raw returns an argument that is an object or a list, still encoded; nil if it is absent or empty.
-func (a arguments) raw(name, first, what string) (json.RawMessage, *fault) {
+func (a *arguments) raw(name, first, what string) json.RawMessage {
 	if !a.has(name) {
-		return nil, nil
+		return nil
 	}
 	raw := a.unwrapped(name, first)
 	if len(raw) == 0 || strings.IndexByte(first, raw[0]) < 0 || !json.Valid(raw) {
-		return nil, invalidParams(name + " must be " + what)
+		a.refuse(name + " must be " + what)
+		return nil
 	}
 	if raw = wire.Compact(nil, raw); len(raw) == 2 {
-		return nil, nil
+		return nil
 	}
-	return raw, nil
+	return raw
 }
 
 // strings returns an argument that lists strings, nil if it is absent.
-func (a arguments) strings(name string) ([]string, *fault) {
-	if !a.has(name) {
-		return nil, nil
+func (a *arguments) strings(name string) (list []string) {
+	if a.has(name) && json.Unmarshal(a.unwrapped(name, "["), &list) != nil {
+		a.refuse(name + " must be an array of strings")
 	}
-	var list []string
-	if err := json.Unmarshal(a.unwrapped(name, "["), &list); err != nil {
-		return nil, invalidParams(name + " must be an array of strings")
-	}
-	return list, nil
+	return list
 }

@@ -10,16 +10,12 @@ import (
 )
 
 func runGet(ctx context.Context, s *service, a arguments) (result, *fault) {
-	id, f := a.id("id", "workflowId")
-	if f != nil {
-		return result{}, f
-	}
-	mode, f := a.text("mode")
-	if f != nil {
-		return result{}, f
-	}
+	id, mode := a.id("id", "workflowId"), a.text("mode")
 	if mode != "" && mode != "full" && mode != "metadata" && mode != "preview" {
-		return result{}, invalidParams("mode must be full, metadata or preview")
+		a.refuse("mode must be full, metadata or preview")
+	}
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	e, f := s.entry(id)
 	if f != nil {

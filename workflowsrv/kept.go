@@ -52,30 +52,18 @@ func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 }
 
 func keepStart(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
-	id, f := a.id("workflowId", "id")
-	if f != nil {
-		return result{}, f
-	}
-	goal, f := a.text("goal")
-	if f != nil {
-		return result{}, f
-	}
-	variables, f := a.raw("context", "{", "an object")
-	if f != nil {
-		return result{}, f
+	id, goal, variables := a.id("workflowId", "id"), a.text("goal"), a.raw("context", "{", "an object")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	answer, err := s.runs.Start(ctx, who, id, goal, variables)
 	return kept(id, answer, err)
 }
 
 func keepResume(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
-	query, f := a.text("query")
-	if f != nil {
-		return result{}, f
-	}
-	run, f := a.text("run")
-	if f != nil {
-		return result{}, f
+	query, run := a.text("query"), a.text("run")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	answer, err := s.runs.Resume(ctx, who, query, run)
 	return kept("", answer, err)
@@ -90,28 +78,14 @@ func keepNext(ctx context.Context, s *service, a arguments, who runs.Caller) (re
 	if !a.has("run") {
 		return result{}, invalidParams("run is required beside step, output, notes, artifacts and code; workflow_start begins one")
 	}
-	var step runs.Step
-	for _, text := range []struct {
-		name string
-		to   *string
-	}{{"run", &step.Run}, {"step", &step.ID}, {"notes", &step.Notes}, {"code", &step.Code}} {
-		var f *fault
-		if *text.to, f = a.text(text.name); f != nil {
-			return result{}, f
-		}
+	step := runs.Step{Run: a.text("run"), ID: a.text("step"), Notes: a.text("notes"), Code: a.text("code")}
+	if a.has("output") && string(a.given["output"]) != `""` {
+		step.Output = a.output()
 	}
-	var f *fault
-	if a.has("output") && string(a["output"]) != `""` {
-		if step.Output, f = s.output(a); f != nil {
-			return result{}, f
-		}
-	}
-	if step.Context, f = a.raw("context", "{", "an object"); f != nil {
-		return result{}, f
-	}
-	list, f := a.raw("artifacts", "[{", "an array of objects")
-	if f != nil {
-		return result{}, f
+	step.Context = a.raw("context", "{", "an object")
+	list := a.raw("artifacts", "[{", "an array of objects")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	if len(list) > 0 && list[0] == '{' {
 		list = slices.Concat([]byte("["), list, []byte("]")) // One alone is meant as a list of one.
@@ -126,22 +100,16 @@ func keepNext(ctx context.Context, s *service, a arguments, who runs.Caller) (re
 }
 
 func keepManage(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
-	var o runs.Order
-	for _, text := range []struct {
-		name string
-		to   *string
-	}{{"run", &o.Run}, {"action", &o.Action}, {"name", &o.Name}, {"reason", &o.Reason}} {
-		var f *fault
-		if *text.to, f = a.text(text.name); f != nil {
-			return result{}, f
-		}
-	}
+	o := runs.Order{Run: a.text("run"), Action: a.text("action"), Name: a.text("name"), Reason: a.text("reason")}
 	if a.has("to") {
-		to, ok := jsontype.Int(a["to"])
+		to, ok := jsontype.Int(a.given["to"])
 		if !ok {
-			return result{}, invalidParams("to must be the number of an event")
+			a.refuse("to must be the number of an event")
 		}
 		o.To = to
+	}
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	answer, err := s.runs.Manage(ctx, who, o)
 	return kept("", answer, err)

@@ -29,13 +29,9 @@ func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 // searchList gives the workflows that have all the words of a query and a tag: to programs as workflow_list does,
 // without what is wrong with files, and to the model a line each.
 func searchList(_ context.Context, s *service, a arguments, _ runs.Caller) (result, *fault) {
-	query, f := a.text("query")
-	if f != nil {
-		return result{}, f
-	}
-	tag, f := a.text("tag")
-	if f != nil {
-		return result{}, f
+	query, tag := a.text("query"), a.text("tag")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	c := s.catalogue()
 	found := &definition.Catalogue{}

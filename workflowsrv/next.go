@@ -5,24 +5,27 @@ import (
 	"errors"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 func runNext(ctx context.Context, s *service, a arguments) (result, *fault) {
-	id, f := a.id("workflowId", "id")
-	if f != nil {
-		return result{}, f
+	id := a.id("workflowId", "id")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	e, f := s.entry(id)
 	if f != nil {
 		return result{}, f
 	}
-	r, f := s.request(e.Workflow, a)
-	if f != nil {
-		return result{}, f
+	r := stepping.Request{Mode: s.opts.Mode, PassOver: isBare(ctx), Completed: a.strings("completedSteps"), Context: a.object("context"), State: a.text("state")}
+	if a.has("currentStep") { // It is only checked: it is the one being worked on, not a done one.
+		if _, f = step(e.Workflow, a.id("currentStep")); f != nil && a.fault == nil {
+			a.fault = f
+		}
 	}
-	r.PassOver = isBare(ctx)
+	if a.fault != nil {
+		return result{}, a.fault
+	}
 	answer, err := stepping.Next(ctx, e.Workflow, r)
 	if err != nil {
 		return result{}, stateFault(id, err)
@@ -31,29 +34,6 @@ func runNext(ctx context.Context, s *service, a arguments) (result, *fault) {
 		answer.Warnings = append(answer.Warnings, text)
 	}
 	return result{json: answer.AppendJSON(nil), more: answer.AppendAdvice(nil)}, nil
-}
-
-// request reads the arguments of workflow_next beside the workflow.
-func (s *service) request(w *definition.Workflow, a arguments) (r stepping.Request, f *fault) {
-	r.Mode = s.opts.Mode
-	if r.Completed, f = a.strings("completedSteps"); f != nil {
-		return r, f
-	}
-	if r.Context, f = a.object("context"); f != nil {
-		return r, f
-	}
-	if r.State, f = a.text("state"); f != nil {
-		return r, f
-	}
-	if !a.has("currentStep") {
-		return r, nil
-	}
-	// The step is only checked: it is the one being worked on, not a done one.
-	current, f := a.id("currentStep")
-	if f == nil {
-		_, f = step(w, current)
-	}
-	return r, f
 }
 
 // stateFault words a state or a variable that the workflow cannot go on with.

@@ -19,10 +19,6 @@ type Options struct {
 	Sources []definition.Source
 	// Mode says how conditions compare. The zero value is strict.
 	Mode criteria.Mode
-	// AssertFormat makes "format" in the JSON Schemas of rules a demand.
-	AssertFormat bool
-	// MaxOutput bounds the output that workflow_validate takes, in bytes; 0 is DefaultMaxOutput.
-	MaxOutput int
 	// Runs opens where runs are kept; it is called when the first is wanted. nil: they are kept in memory.
 	Runs func(ctx context.Context) (runs.Log, error)
 	// Memory is what they are kept in while Runs gives nothing; nil: a memory of the server's own.
@@ -39,5 +35,5 @@ type Options struct {
 	Gateway string
 }
 
-// DefaultMaxOutput is how long an output to validate may be, in bytes.
-const DefaultMaxOutput = 1 << 20
+// MaxOutput is how long an output to validate may be, in bytes.
+const MaxOutput = 1 << 20

@@ -34,15 +34,12 @@ var _ wire.Endpoint = (*Server)(nil)
 
 // New returns a server. It opens nothing and starts nothing.
 func New(opts Options) *Server {
-	if opts.MaxOutput == 0 {
-		opts.MaxOutput = DefaultMaxOutput
-	}
 	books := &shelf{store: definition.NewStore(opts.Sources), log: opts.Logger}
 	s := &Server{tools: map[string]*tool{}}
 	s.audience = audience{shelf: books, stirred: make(chan struct{}, 1), sessions: map[*mcpserve.Session]string{}, begun: map[string]bool{}}
 	s.audience.runs = runs.NewEngine(runs.Options{
 		Find: books.find, Log: opts.Runs, Memory: opts.Memory, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.audience.moved, Expire: opts.Expire, Gateway: opts.Gateway,
-		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
+		Criteria: criteria.Options{Mode: opts.Mode},
 	})
 	s.service = service{shelf: books, opts: opts, parser: new(definition.Parser), runs: s.audience.runs}
 	s.offers = offers{books, &s.audience, s.audience.runs}

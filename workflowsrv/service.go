@@ -65,9 +65,9 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 	if who != nil {
 		known = append(slices.Clip(known), t.more...)
 	}
-	a, f := parseArguments(raw, t.name, known)
-	if f != nil {
-		return result{}, f
+	a := parseArguments(raw, t.name, known)
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	if t.keep != nil && (t.run == nil || slices.ContainsFunc(t.more, a.has)) {
 		if who.Principal == "" {

@@ -12,21 +12,9 @@ import (
 )
 
 func runValidate(ctx context.Context, s *service, a arguments) (result, *fault) {
-	id, f := a.id("workflowId", "id")
-	if f != nil {
-		return result{}, f
-	}
-	stepID, f := a.id("stepId")
-	if f != nil {
-		return result{}, f
-	}
-	output, f := s.output(a)
-	if f != nil {
-		return result{}, f
-	}
-	variables, f := a.object("context")
-	if f != nil {
-		return result{}, f
+	id, stepID, output, variables := a.id("workflowId", "id"), a.id("stepId"), a.output(), a.object("context")
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	e, f := s.entry(id)
 	if f != nil {
@@ -36,28 +24,25 @@ func runValidate(ctx context.Context, s *service, a arguments) (result, *fault) 
 	if f != nil {
 		return result{}, f
 	}
-	verdict := st.Criteria.Check(ctx, output, variables, criteria.Options{Mode: s.opts.Mode, AssertFormat: s.opts.AssertFormat})
+	verdict := st.Criteria.Check(ctx, output, variables, criteria.Options{Mode: s.opts.Mode})
 	return result{json: wire.MustEncode(verdict)}, nil
 }
 
 // output returns the text to validate. Agents send structured outputs as they are, instead of as a string: those are
 // taken as their JSON text.
-func (s *service) output(a arguments) (string, *fault) {
-	raw := a["output"]
-	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
-		return "", invalidParams("output is required")
+func (a *arguments) output() string {
+	output := string(a.given["output"])
+	if output == "" || output == "null" || output == `""` {
+		a.refuse("output is required")
+		return ""
 	}
-	output := string(raw)
-	if raw[0] != '{' && raw[0] != '[' {
-		var f *fault
-		if output, f = a.text("output"); f != nil {
-			return "", f
-		}
+	if output[0] != '{' && output[0] != '[' {
+		output = a.text("output")
 	}
-	if len(output) > s.opts.MaxOutput {
-		return "", invalidParams(fmt.Sprintf("output has %d bytes; at most %d are validated", len(output), s.opts.MaxOutput))
+	if len(output) > MaxOutput {
+		a.refuse(fmt.Sprintf("output has %d bytes; at most %d are validated", len(output), MaxOutput))
 	}
-	return output, nil
+	return output
 }
 
 // criteriaFault gives a broken file the code that the published API has for broken criteria, where these are what is
@@ -81,18 +66,15 @@ func (s *service) criteriaFault(id string, f *fault) *fault {
 }
 
 func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault) {
-	text, f := a.text("workflowJson")
-	if f != nil {
-		// A definition that is sent as an object is meant as its text.
-		if raw := a["workflowJson"]; len(raw) > 0 && raw[0] == '{' {
-			text, f = string(raw), nil
-		}
-	}
-	if f != nil {
-		return result{}, f
+	text := string(a.given["workflowJson"])
+	if !strings.HasPrefix(text, "{") { // A definition that is sent as an object is meant as its text.
+		text = a.text("workflowJson")
 	}
 	if strings.TrimSpace(text) == "" {
-		return result{}, invalidParams("workflowJson is required")
+		a.refuse("workflowJson is required")
+	}
+	if a.fault != nil {
+		return result{}, a.fault
 	}
 	w, err := s.parser.ParseWith("workflow", []byte(text), s.catalogue().Routines())
 	if err == nil {

@@ -42,12 +42,12 @@ does not.`,
 			if err != nil {
 				return err
 			}
-			output, err := io.ReadAll(io.LimitReader(env.Input(cmd.Context()), workflowsrv.DefaultMaxOutput+1))
+			output, err := io.ReadAll(io.LimitReader(env.Input(cmd.Context()), workflowsrv.MaxOutput+1))
 			if err != nil {
 				return err
 			}
-			if len(output) > workflowsrv.DefaultMaxOutput {
-				return fmt.Errorf("the output has more than %d bytes", workflowsrv.DefaultMaxOutput)
+			if len(output) > workflowsrv.MaxOutput {
+				return fmt.Errorf("the output has more than %d bytes", workflowsrv.MaxOutput)
 			}
 			return tellVerdict(env, step.Criteria.Check(cmd.Context(), string(output), context, criteria.Options{Mode: opts.Mode}), asJSON)
 		},

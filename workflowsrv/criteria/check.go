@@ -34,7 +34,6 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 	j := &judge{
 		output: asUTF8(output),
 		scope:  &Scope{context: variables, mode: opt.Mode, meter: m},
-		opt:    opt,
 		meter:  m,
 	}
 	node := j.judge(c.root)
@@ -74,7 +73,6 @@ func limit(list []string) []string {
 type judge struct {
 	output   string
 	scope    *Scope // for the conditions of rules
-	opt      Options
 	meter    *meter
 	warnings []string
 

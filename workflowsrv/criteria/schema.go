@@ -15,10 +15,9 @@ import (
 type schema struct {
 	compiled *jsonschema.Schema
 
-	mu           sync.Mutex
-	meter        *meter // of the current run
-	assertFormat bool   // of the current run
-	visits       int
+	mu     sync.Mutex
+	meter  *meter // of the current run
+	visits int
 }
 
 // schemaLimit bounds a schema, in values: compiling takes time by the square of it.
@@ -34,7 +33,7 @@ func compileSchema(v any) (*schema, error) {
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(s.engine)
-	c.AssertFormat() // whether a format is a demand is decided by each run
+	c.AssertFormat() // it is a demand of the library's for what stands in its place: see hook
 	c.AssertVocabs()
 	known := newKeywords()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{
@@ -77,14 +76,14 @@ func (e *unjudged) Error() string { return e.err.Error() }
 func (e *unjudged) Unwrap() error { return e.err }
 
 // run validates v. faults is what is wrong with v; err says that it could not be judged.
-func (s *schema) run(v any, m *meter, assertFormat bool) (faults *jsonschema.ValidationError, err error) {
+func (s *schema) run(v any, m *meter) (faults *jsonschema.ValidationError, err error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m.asked = time.Now() // The wait for another call's judgement is not this call's work.
-	s.meter, s.assertFormat, s.visits = m, assertFormat, 0
+	s.meter, s.visits = m, 0
 	defer func() {
 		s.meter = nil
 		if r := recover(); r != nil {
@@ -113,20 +112,9 @@ func (s *schema) visit() {
 }
 
 // hook stands in the place of "format" in a part of the schema: it is the one check that the library makes for every
-// value.
+// value. A format is no demand.
 func (s *schema) hook(part *jsonschema.Schema) {
-	format := part.Format
-	name := ""
-	if format != nil {
-		name = format.Name
-	}
-	part.Format = &jsonschema.Format{Name: name, Validate: func(v any) error {
-		s.visit()
-		if format == nil || !s.assertFormat {
-			return nil
-		}
-		return format.Validate(v)
-	}}
+	part.Format = &jsonschema.Format{Validate: func(any) error { s.visit(); return nil }}
 }
 
 // engine compiles the regular expressions of the schema, which JSON Schema wants in the ECMAScript dialect.

@@ -24,13 +24,13 @@ func (j *judge) schema(r *rule, n *Node) {
 		return
 	}
 	v := j.document.value
-	faults, err := r.schema.run(v, j.meter, j.opt.AssertFormat)
+	faults, err := r.schema.run(v, j.meter)
 	if s, ok := v.(string); ok && faults != nil {
 		switch d := decode(s); d.value.(type) {
 		case map[string]any, []any:
 			j.warn("The output was a JSON string that holds JSON; it was judged by what the string holds. Return the JSON itself.")
 			v = d.value
-			faults, err = r.schema.run(v, j.meter, j.opt.AssertFormat)
+			faults, err = r.schema.run(v, j.meter)
 		case nil:
 			err = d.err
 		}

@@ -108,8 +108,7 @@ func (n *Node) faults(list []*Node) []*Node {
 
 // Options are how an output is judged. The zero value is the documented default.
 type Options struct {
-	Mode         Mode // how the conditions of rules compare
-	AssertFormat bool // whether "format" in a JSON Schema is a demand; otherwise it is an annotation
+	Mode Mode // how the conditions of rules compare
 }
 
 // maxSuggestions bounds the suggestions of one verdict: past it, nobody reads on.

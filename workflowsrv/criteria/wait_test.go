@@ -15,7 +15,7 @@ func TestWaitForASchema(t *testing.T) {
 	s.mu.Lock()
 	time.AfterFunc(2*matchTimeout, s.mu.Unlock)
 	m := &meter{ctx: t.Context(), asked: time.Now(), spent: budget - matchTimeout}
-	if faults, err := s.run([]any{}, m, false); faults != nil || err != nil {
+	if faults, err := s.run([]any{}, m); faults != nil || err != nil {
 		t.Errorf("got %v, %v, want it valid", faults, err)
 	}
 	if err := m.check(); err != nil {

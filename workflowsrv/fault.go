@@ -69,13 +69,13 @@ func appendObject(dst []byte, pairs ...string) []byte {
 	return append(dst, '}')
 }
 
-// append appends the fault as the error member of JSON-RPC has it; with adds what only the MCP door tells.
-func (f *fault) append(dst []byte, with bool) []byte {
+// encode gives the fault as the error member of JSON-RPC has it, with what only the MCP door tells.
+func (f *fault) encode() []byte {
 	data := f.data
-	if with && len(f.more) > 0 && len(data) > 2 {
+	if len(f.more) > 0 && len(data) > 2 {
 		data = slices.Concat(data[:len(data)-1], []byte(","), f.more[1:])
 	}
-	return wire.AppendFault(dst, f.code, f.message(), data)
+	return wire.AppendFault(nil, f.code, f.message(), data)
 }
 
 // appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes and backslashes need an escape there.
@@ -93,9 +93,6 @@ func appendQuotedJSON(dst, text []byte) []byte {
 	dst = append(dst, text[start:]...)
 	return append(dst, '"')
 }
-
-// compact drops white space from JSON of ours.
-func compact(text []byte) []byte { return wire.Compact(nil, text) }
 
 func badParams(text string) error {
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + text}

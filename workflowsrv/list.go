@@ -17,12 +17,12 @@ type cachedList struct {
 
 func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 	c := s.catalogue()
-	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
+	if last := s.listed.Load(); last != nil && last.catalogue == c {
 		return last.result, nil
 	}
 	text := listed(c)
 	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: appendQuotedJSON(nil, text)}}
-	s.lists.last.Store(fresh)
+	s.listed.Store(fresh)
 	return fresh.result, nil
 }
 
@@ -62,24 +62,19 @@ type listing struct {
 
 // A summary is what every list has of a workflow.
 type summary struct {
-	ID          string            `json:"id"`
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Category    string            `json:"category"`
-	Version     string            `json:"version"`
-	Origin      definition.Origin `json:"origin"`
-	Tags        []string          `json:"tags,omitempty"`
-	Shadows     []shadowed        `json:"shadows,omitempty"`
-	Warnings    []string          `json:"warnings,omitempty"`
-}
-
-type shadowed struct {
-	Origin definition.Origin `json:"origin"`
-	File   string            `json:"file"`
+	ID          string             `json:"id"`
+	Name        string             `json:"name"`
+	Description string             `json:"description"`
+	Category    string             `json:"category"`
+	Version     string             `json:"version"`
+	Origin      definition.Origin  `json:"origin"`
+	Tags        []string           `json:"tags,omitempty"`
+	Shadows     []definition.Place `json:"shadows,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
 }
 
 type invalid struct {
-	shadowed
+	definition.Place
 	ID      string   `json:"id,omitempty"`
 	Reasons []string `json:"reasons"`
 }
@@ -96,7 +91,7 @@ func listed(c *definition.Catalogue) []byte {
 		l.Workflows = append(l.Workflows, summarized(e))
 	}
 	for _, f := range c.Invalid {
-		l.Invalid = append(l.Invalid, invalid{shadowed{f.Origin, f.File}, f.ID, reasons(f.Faults)})
+		l.Invalid = append(l.Invalid, invalid{f.Place, f.ID, reasons(f.Faults)})
 	}
 	for _, source := range c.Sources {
 		if source.Err != "" {
@@ -107,11 +102,7 @@ func listed(c *definition.Catalogue) []byte {
 }
 
 func summarized(e *definition.Entry) summary {
-	s := summary{e.ID, e.Name, e.Description, e.Category, e.Version, e.Origin, e.Tags, nil, reasons(e.Warnings)}
-	for _, p := range e.Shadows {
-		s.Shadows = append(s.Shadows, shadowed{p.Origin, p.File})
-	}
-	return s
+	return summary{e.ID, e.Name, e.Description, e.Category, e.Version, e.Origin, e.Tags, e.Shadows, reasons(e.Warnings)}
 }
 
 // reasons words faults for an answer, at most maxReasons of them.

@@ -34,7 +34,7 @@ func toolResult(r result, f *fault) mcpserve.Result {
 	if f.advice != "" {
 		text += ": " + f.advice
 	}
-	return mcpserve.Result{Text: wire.AppendQuote(nil, text), Structured: f.append(nil, true), IsError: true}
+	return mcpserve.Result{Text: wire.AppendQuote(nil, text), Structured: f.encode(), IsError: true}
 }
 
 // newEngine returns the MCP engine, which answers what is no tool call.

@@ -17,7 +17,7 @@ type service struct {
 	opts   Options
 	parser *definition.Parser
 	runs   *runs.Engine
-	lists  listCache
+	listed atomic.Pointer[cachedList] // the answer of workflow_list for one catalogue
 }
 
 // A tool is one operation, the same through both doors.
@@ -83,6 +83,3 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 type bareKey struct{}
 
 func isBare(ctx context.Context) bool { return ctx.Value(bareKey{}) != nil }
-
-// A listCache keeps the answer of workflow_list for one catalogue.
-type listCache struct{ last atomic.Pointer[cachedList] }

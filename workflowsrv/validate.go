@@ -97,5 +97,5 @@ func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault
 }
 
 func runGetSchema(context.Context, *service, arguments) (result, *fault) {
-	return result{json: wire.NewObject(nil).Raw("schema", compact(definition.Schema())).Raw("example", compact(definition.Sample())).End()}, nil
+	return result{json: wire.NewObject(nil).Raw("schema", wire.Compact(nil, definition.Schema())).Raw("example", wire.Compact(nil, definition.Sample())).End()}, nil
 }

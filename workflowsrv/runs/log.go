@@ -86,12 +86,9 @@ func (m *memory) takeLocked(digest string, definition []byte, events []json.RawM
 func (m *memory) ChangeRun(_ context.Context, principal, id string, c store.RunChange) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.runs[store.Key{Principal: principal, ID: id}]
-	switch {
-	case r == nil:
-		return store.ErrNotFound
-	case len(r.events) != c.After:
-		return &store.StaleError{Has: len(r.events), Want: c.After}
+	r, err := m.atLocked(principal, id, c.After)
+	if err != nil {
+		return err
 	}
 	digest := r.run.Digest
 	if c.Definition != nil {
@@ -110,15 +107,23 @@ func (m *memory) ChangeRun(_ context.Context, principal, id string, c store.RunC
 func (m *memory) HoldRun(_ context.Context, principal, id string, events int, hold time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	r, err := m.atLocked(principal, id, events)
+	if err == nil {
+		r.run.Held = time.Now().Add(hold)
+	}
+	return err
+}
+
+// atLocked returns a run that has so many events; it needs mu.
+func (m *memory) atLocked(principal, id string, events int) (*memoryRun, error) {
 	r := m.runs[store.Key{Principal: principal, ID: id}]
 	switch {
 	case r == nil:
-		return store.ErrNotFound
+		return nil, store.ErrNotFound
 	case len(r.events) != events:
-		return &store.StaleError{Has: len(r.events), Want: events}
+		return nil, &store.StaleError{Has: len(r.events), Want: events}
 	}
-	r.run.Held = time.Now().Add(hold)
-	return nil
+	return r, nil
 }
 
 // Run implements Log.
@@ -134,32 +139,30 @@ func (m *memory) Run(_ context.Context, principal, id string, after int) (store.
 
 // Runs implements Log.
 func (m *memory) Runs(_ context.Context, principal string, limit int) ([]store.OwnedRun, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var list []store.OwnedRun
-	for key, r := range m.runs {
-		if key.Principal == principal || principal == "" {
-			list = append(list, store.OwnedRun{Principal: key.Principal, Run: r.run})
-		}
-	}
+	list := m.owned(principal, func(string) bool { return true })
 	slices.SortFunc(list, func(a, b store.OwnedRun) int { return b.Updated.Compare(a.Updated) })
 	return list[:min(limit, len(list))], nil
 }
 
 // RunsByID implements Log.
 func (m *memory) RunsByID(_ context.Context, principal, id string) ([]store.OwnedRun, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var list []store.OwnedRun
-	for key, r := range m.runs {
-		if key.ID == id && (key.Principal == principal || principal == "") {
-			list = append(list, store.OwnedRun{Principal: key.Principal, Run: r.run})
-		}
-	}
+	list := m.owned(principal, func(other string) bool { return other == id })
 	if len(list) == 0 {
 		return nil, store.ErrNotFound
 	}
 	return list, nil
+}
+
+// owned are the runs of a principal, or with "" of everybody, whose id fits.
+func (m *memory) owned(principal string, fits func(id string) bool) (list []store.OwnedRun) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, r := range m.runs {
+		if fits(key.ID) && (principal == "" || key.Principal == principal) {
+			list = append(list, store.OwnedRun{Principal: key.Principal, Run: r.run})
+		}
+	}
+	return list
 }
 
 // Definition implements Log.

@@ -13,12 +13,17 @@ func assessments(doc *document.Node) []Assessment {
 	for _, n := range items(doc.Get("assessments")) {
 		a := Assessment{ID: n.Str("id"), Purpose: n.Str("purpose")}
 		for _, d := range items(n.Get("dimensions")) {
-			required := d.Get("required")
-			a.Dimensions = append(a.Dimensions, Dimension{d.Str("id"), d.Str("purpose"), d.Strs("levels"), required != nil && required.Value == "false"})
+			a.Dimensions = append(a.Dimensions, Dimension{d.Str("id"), d.Str("purpose"), d.Strs("levels"), optional(d)})
 		}
 		list = append(list, a)
 	}
 	return list
+}
+
+// optional reports whether a part of a file says of itself that it is not required.
+func optional(n *document.Node) bool {
+	required := n.Get("required")
+	return required != nil && required.Value == "false"
 }
 
 // items are those of an array, none where there is no array.
@@ -27,6 +32,14 @@ func items(n *document.Node) []*document.Node {
 		return nil
 	}
 	return n.Items
+}
+
+// members are those of an object, none where there is no object.
+func members(n *document.Node) []document.Member {
+	if n == nil {
+		return nil
+	}
+	return n.Members
 }
 
 // duties reads what a step owes beside its text.
@@ -39,7 +52,7 @@ func (b *builder) duties(s *Step, n *document.Node, path string) {
 		owner, at = synthesis, path+"/synthesis"
 	}
 	if contract := owner.Get("outputContract"); contract != nil {
-		s.Contract = contract.Str("contractRef")
+		s.Contract, s.ContractOptional = contract.Str("contractRef"), optional(contract)
 		checkContract(b.faults, contract, at+"/outputContract")
 	}
 	for i, ref := range items(n.Get("assessmentRefs")) {
@@ -139,10 +152,8 @@ func (b *builder) blocks(n *document.Node, path string) *Blocks {
 	}
 	p := &Blocks{Goal: b.joined(n.Get("goal"), path+"/goal"), Constraints: all("constraints", b.added.constraints),
 		Procedure: all("procedure", b.added.procedure), Verify: all("verify", b.added.verify)}
-	if required := n.Get("outputRequired"); required != nil {
-		for _, m := range required.Members {
-			p.Required = append(p.Required, Deliverable{m.Key, b.joined(m.Value, path+document.Pointer("outputRequired", m.Key))})
-		}
+	for _, m := range members(n.Get("outputRequired")) {
+		p.Required = append(p.Required, Deliverable{m.Key, b.joined(m.Value, path+document.Pointer("outputRequired", m.Key))})
 	}
 	return p
 }

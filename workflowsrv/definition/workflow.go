@@ -110,8 +110,9 @@ type Step struct {
 	// Criteria is nil for a step whose output need only not be blank.
 	Criteria *criteria.Criteria
 
-	// Contract names the kind of artifact that the step owes, "" for none.
-	Contract string
+	// Contract names the kind of artifact that the step owes, "" for none. ContractOptional says that it can do without.
+	Contract         string
+	ContractOptional bool
 	// Assessments are the ratings that the step asks for.
 	Assessments  []*Assessment
 	Consequences []Consequence

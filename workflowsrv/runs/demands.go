@@ -20,36 +20,6 @@ const (
 	contractPrefix = "wr.contracts."
 )
 
-// demands are what a step wants besides its validationCriteria, as its file says.
-type demands struct {
-	NotesOptional  bool `json:"notesOptional"`
-	OutputContract *struct {
-		Ref      string `json:"contractRef"`
-		Required *bool  `json:"required"`
-	} `json:"outputContract"`
-	Assessments  []string `json:"assessmentRefs"`
-	Consequences []struct {
-		When struct {
-			Level string `json:"anyEqualsLevel"`
-			For   string `json:"forAssessment"`
-		} `json:"when"`
-		Effect struct {
-			Guidance string `json:"guidance"`
-		} `json:"effect"`
-	} `json:"assessmentConsequences"`
-	Criteria json.RawMessage `json:"validationCriteria"`
-}
-
-// An assessment rates dimensions by levels.
-type assessment struct {
-	ID         string `json:"id"`
-	Dimensions []struct {
-		ID       string   `json:"id"`
-		Levels   []string `json:"levels"`
-		Required *bool    `json:"required"`
-	} `json:"dimensions"`
-}
-
 // A submission is what an agent says of a step that it has done.
 type submission struct {
 	output, notes string
@@ -67,21 +37,19 @@ func (r *refusal) add(what, why string) { r.reasons = append(r.reasons, Reason{w
 
 // judge says why a submission does not do; a refusal without reasons means that it does.
 func judge(ctx context.Context, w *definition.Workflow, s *definition.Step, loop string, sub submission, variables map[string]any, opts criteria.Options) refusal {
-	var d demands
-	_ = json.Unmarshal(s.JSON, &d) // The definition was checked when it was read.
 	var r refusal
 	if s.Criteria != nil {
-		r.judgeOutput(ctx, s, d, sub, variables, opts)
+		r.judgeOutput(ctx, s, sub, variables, opts)
 	}
-	r.judgeArtifacts(w, d, loop, sub)
-	if len(r.reasons) == 0 && !d.NotesOptional && strings.TrimSpace(sub.notes+sub.output) == "" && len(sub.artifacts) == 0 {
+	r.judgeArtifacts(w, s, loop, sub)
+	if len(r.reasons) == 0 && !s.NotesOptional && strings.TrimSpace(sub.notes+sub.output) == "" && len(sub.artifacts) == 0 {
 		r.add("nothing says what the step brought", "whoever continues this run later reads it")
 		r.output = ""
 	}
 	return r
 }
 
-func (r *refusal) judgeOutput(ctx context.Context, s *definition.Step, d demands, sub submission, variables map[string]any, opts criteria.Options) {
+func (r *refusal) judgeOutput(ctx context.Context, s *definition.Step, sub submission, variables map[string]any, opts criteria.Options) {
 	verdict := s.Criteria.Check(ctx, sub.output, variables, opts)
 	if verdict.Valid() {
 		return
@@ -96,13 +64,13 @@ func (r *refusal) judgeOutput(ctx context.Context, s *definition.Step, d demands
 		}
 		r.add(issue, why)
 	}
-	if sample := sampleFor(d.Criteria); sample != "" && s.Criteria.Check(ctx, sample, variables, opts).Valid() {
+	if sample := sampleFor(wire.Get(s.JSON, wire.Whole(s.JSON), "validationCriteria")); sample != "" && s.Criteria.Check(ctx, sample, variables, opts).Valid() {
 		r.output = sample
 	}
 }
 
 // judgeArtifacts wants those of the contract and of the assessments of a step.
-func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string, sub submission) {
+func (r *refusal) judgeArtifacts(w *definition.Workflow, s *definition.Step, loop string, sub submission) {
 	byKind := map[string][]json.RawMessage{}
 	for i, text := range sub.artifacts {
 		var a struct {
@@ -124,10 +92,10 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		}
 	}
-	if c := d.OutputContract; c != nil && (c.Required == nil || *c.Required) {
-		kind := "wr." + strings.TrimPrefix(c.Ref, contractPrefix)
+	if s.Contract != "" && !s.ContractOptional && len(s.Delegations) == 0 {
+		kind := "wr." + strings.TrimPrefix(s.Contract, contractPrefix)
 		if len(byKind[kind]) == 0 {
-			r.add("an artifact of the kind "+kind+" is lacking", "the contract "+c.Ref+" of this step wants it")
+			r.add("an artifact of the kind "+kind+" is lacking", "the contract "+s.Contract+" of this step wants it")
 			sample := fmt.Sprintf(`{"kind":%q}`, kind)
 			if kind == loopControl {
 				sample = loopSample(loop)
@@ -135,9 +103,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 			r.artifacts = append(r.artifacts, sample)
 		}
 	}
-	if len(d.Assessments) > 0 {
-		r.judgeAssessments(w, d, byKind[assessmentKind])
-	}
+	r.judgeAssessments(s, byKind[assessmentKind])
 }
 
 // hasLoop reports whether artifacts can call a loop so: by its id, or by the name that its file gives it.
@@ -163,11 +129,10 @@ type rating struct {
 	Dimensions   map[string]string `json:"dimensions"`
 }
 
-func (r *refusal) judgeAssessments(w *definition.Workflow, d demands, artifacts []json.RawMessage) {
-	var file struct {
-		Assessments []assessment `json:"assessments"`
+func (r *refusal) judgeAssessments(s *definition.Step, artifacts []json.RawMessage) {
+	if len(s.Assessments) == 0 {
+		return
 	}
-	_ = json.Unmarshal(w.JSON, &file)
 	var ratings []rating
 	for _, text := range artifacts {
 		var one rating
@@ -176,36 +141,31 @@ func (r *refusal) judgeAssessments(w *definition.Workflow, d demands, artifacts 
 		}
 		ratings = append(ratings, one)
 	}
-	for _, ref := range d.Assessments {
-		i := slices.IndexFunc(file.Assessments, func(a assessment) bool { return a.ID == ref })
-		if i < 0 {
-			continue
-		}
-		a := file.Assessments[i]
-		at := slices.IndexFunc(ratings, func(one rating) bool { return one.AssessmentID == ref })
-		if at < 0 && len(d.Assessments) == 1 {
+	for _, a := range s.Assessments {
+		at := slices.IndexFunc(ratings, func(one rating) bool { return one.AssessmentID == a.ID })
+		if at < 0 && len(s.Assessments) == 1 {
 			at = slices.IndexFunc(ratings, func(one rating) bool { return one.AssessmentID == "" })
 		}
 		if at < 0 {
-			r.add(fmt.Sprintf("the assessment %q is lacking", ref), "this step is rated before the next one")
+			r.add(fmt.Sprintf("the assessment %q is lacking", a.ID), "this step is rated before the next one")
 			r.artifacts = append(r.artifacts, ratingSample(a))
 			continue
 		}
 		for _, dim := range a.Dimensions {
 			level, ok := ratings[at].Dimensions[dim.ID]
-			if !ok && dim.Required != nil && !*dim.Required || slices.Contains(dim.Levels, level) {
+			if !ok && dim.Optional || slices.Contains(dim.Levels, level) {
 				continue
 			}
-			r.add(fmt.Sprintf("the assessment %q needs for %q one of: %s", ref, dim.ID, strings.Join(dim.Levels, ", ")), "")
+			r.add(fmt.Sprintf("the assessment %q needs for %q one of: %s", a.ID, dim.ID, strings.Join(dim.Levels, ", ")), "")
 			r.artifacts = append(r.artifacts, ratingSample(a))
 		}
-		for _, c := range d.Consequences {
-			if c.When.For != "" && c.When.For != ref {
+		for _, c := range s.Consequences {
+			if c.For != "" && c.For != a.ID {
 				continue
 			}
 			for dim, level := range ratings[at].Dimensions {
-				if level == c.When.Level {
-					r.add(fmt.Sprintf("the assessment %q has %q at %q", ref, cut.Short(dim), level), c.Effect.Guidance)
+				if level == c.Level {
+					r.add(fmt.Sprintf("the assessment %q has %q at %q", a.ID, cut.Short(dim), level), c.Guidance)
 					break
 				}
 			}
@@ -213,7 +173,7 @@ func (r *refusal) judgeAssessments(w *definition.Workflow, d demands, artifacts 
 	}
 }
 
-func ratingSample(a assessment) string {
+func ratingSample(a *definition.Assessment) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"kind":%q,"assessmentId":%q,"dimensions":{`, assessmentKind, a.ID)
 	for i, dim := range a.Dimensions {

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -17,8 +16,6 @@ func (s *standing) prompt(joined string) string {
 	step := s.next.Step
 	var b strings.Builder
 	b.WriteString(step.Title + "\n\n" + cmp.Or(joined, s.next.Prompt))
-	var d demands
-	_ = json.Unmarshal(step.JSON, &d)
 	want := `"notes":"…"`
 	if step.Criteria != nil {
 		want = `"output":"…"`
@@ -32,7 +29,7 @@ func (s *standing) prompt(joined string) string {
 		loop = s.next.Loop.ID
 	}
 	var r refusal
-	r.judgeArtifacts(s.w, d, loop, submission{})
+	r.judgeArtifacts(s.w, step, loop, submission{})
 	if len(r.artifacts) > 0 {
 		b.WriteString("\nWith \"artifacts\":[" + strings.Join(r.artifacts, ",") + "], filled in by what you found.")
 	}
@@ -124,13 +121,7 @@ func (s *standing) recap(until *time.Time) string {
 
 // brief is what an event says came of a step, in a line.
 func brief(e Event) string {
-	text := e.Notes
-	if text == "" {
-		text = e.Output
-	}
-	if text == "" {
-		text = string(e.Result)
-	}
+	text := cmp.Or(e.Notes, e.Output, string(e.Result))
 	return cut.After(strings.Join(strings.Fields(text), " "), 300)
 }
 

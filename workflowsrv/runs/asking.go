@@ -61,9 +61,7 @@ func (why asking) form(act *definition.Act) []byte {
 	}
 	field := `{"type":"string","title":"Answer"`
 	if list := why.choices(act); len(list) > 0 {
-		if text, err := wire.Encode(list); err == nil {
-			field += `,"enum":` + string(text)
-		}
+		field += `,"enum":` + string(wire.MustEncode(list))
 	}
 	return []byte(`{"type":"object","properties":{"answer":` + field + `}},"required":["answer"]}`)
 }

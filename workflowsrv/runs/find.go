@@ -106,8 +106,8 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 	}
 	if run == "" {
 		var list []Found
-		log, fault := e.keeper(ctx)
-		for _, l := range slices.Compact([]Log{log, e.memory}) {
+		logs, fault := e.logs(ctx)
+		for _, l := range logs {
 			found, err := Search(ctx, l, who.Principal, query, maxSearched, e.expiry())
 			if err != nil {
 				return Answer{}, err

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -77,11 +76,11 @@ func (e *Engine) Hook(ctx context.Context, path string, body []byte) (bool, erro
 	if !ok || len(given) < len(secret()) || len(body) > MaxHook {
 		return false, nil
 	}
-	log, err := e.keeper(ctx)
+	logs, err := e.logs(ctx)
 	if err != nil {
 		return false, err
 	}
-	for _, l := range []Log{log, e.memory} {
+	for _, l := range logs {
 		found, err := l.RunsByID(ctx, "", id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
@@ -134,12 +133,5 @@ func bodyValue(body []byte) json.RawMessage {
 	if wire.Scan(wire.AppendResult(nil, []byte("1"), bytes.TrimSpace(body)), &m) == nil && m.Kind == wire.Result {
 		return json.RawMessage(m.Bytes(m.Result))
 	}
-	if !utf8.Valid(body) {
-		body = bytes.ToValidUTF8(body, []byte("\ufffd"))
-	}
-	text, err := wire.Encode(string(body))
-	if err != nil {
-		return json.RawMessage(`""`)
-	}
-	return text
+	return wire.MustEncode(strings.ToValidUTF8(string(body), "\ufffd"))
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,10 +56,7 @@ func harmless(ctx context.Context, tools Tools, a *definition.Act) bool {
 // was stopped for a while, and whose run another one has taken over, gives the call up: it may not have been sent yet.
 // If nothing can be said because of the store, the call goes on.
 func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.RawMessage, every time.Duration, again func(ctx context.Context) error) (json.RawMessage, error) {
-	wait := callFor
-	if a.Timeout > 0 {
-		wait = a.Timeout
-	}
+	wait := cmp.Or(a.Timeout, callFor)
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("%s did not answer within %v", toolName(a), wait))
 	defer cancel()
 	ctx, lose := context.WithCancelCause(ctx)
@@ -124,9 +122,5 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 	if len(text) > maxResult {
 		text = strings.ToValidUTF8(text[:maxResult], "") + "… (cut: the result was larger)"
 	}
-	encoded, err := wire.Encode(text)
-	if err != nil {
-		encoded = json.RawMessage(`""`)
-	}
-	return encoded, ""
+	return wire.MustEncode(text), ""
 }

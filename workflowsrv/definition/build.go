@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func (b *builder) begin(doc *document.Node) {
 	b.from, b.slots = map[*document.Node]Taken{}, map[string]string{}
 	w := &Workflow{
 		ID: doc.Str("id"), Name: doc.Str("name"), Description: doc.Str("description"), Version: doc.Str("version"),
-		Category: doc.Str("category"), Tags: doc.Strs("tags"), About: doc.Str("about"), Examples: doc.Strs("examples"),
+		Category: cmp.Or(doc.Str("category"), "default"), Tags: doc.Strs("tags"), About: doc.Str("about"), Examples: doc.Strs("examples"),
 		Preconditions: doc.Strs("preconditions"), ClarificationPrompts: doc.Strs("clarificationPrompts"),
 		MetaGuidance: doc.Strs("metaGuidance"), ModelTier: doc.Str("modelTier"),
 		Functions: functions(doc), References: references(doc),
@@ -115,9 +116,6 @@ func (b *builder) begin(doc *document.Node) {
 	}
 	if isRoutine(w.ID) {
 		w.routine = doc
-	}
-	if w.Category == "" {
-		w.Category = "default"
 	}
 	b.w, b.guidance = w, words(strings.Join(w.MetaGuidance, "\n"))
 	b.features(doc)
@@ -136,10 +134,8 @@ func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	for _, ref := range n.Strs("functionReferences") {
 		s.FunctionRefs = append(s.FunctionRefs, strings.TrimSuffix(ref, "()"))
 	}
-	if calls := n.Get("functionCalls"); calls != nil {
-		for _, call := range calls.Items {
-			s.FunctionCalls = append(s.FunctionCalls, FunctionCall{call.Str("name"), call.Get("args").AppendJSON(nil)})
-		}
+	for _, call := range items(n.Get("functionCalls")) {
+		s.FunctionCalls = append(s.FunctionCalls, FunctionCall{call.Str("name"), call.Get("args").AppendJSON(nil)})
 	}
 	s.RunCondition = b.condition(n.Get("runCondition"), path+"/runCondition")
 	s.Confirm = b.confirmation(n.Get("requireConfirmation"), path+"/requireConfirmation")
@@ -172,31 +168,21 @@ func countSources(faults *document.Faults, at placedAt) {
 }
 
 func (b *builder) fragments(s *Step, n *document.Node, path string) {
-	if n == nil {
-		return
-	}
-	for i, item := range n.Items {
+	for i, item := range items(n) {
 		when := b.condition(item.Get("when"), path+document.Pointer(strconv.Itoa(i), "when"))
 		s.Fragments = append(s.Fragments, Fragment{When: when, Text: item.Str("text")})
 	}
 }
 
 func (b *builder) delegations(s *Step, n *document.Node, path string) {
-	if n == nil {
-		return
-	}
-	for i, item := range n.Items {
+	for i, item := range items(n) {
 		when := b.condition(item.Get("runCondition"), path+document.Pointer(strconv.Itoa(i), "runCondition"))
 		d := Delegation{WorkflowID: item.Str("workflowId"), Goal: item.Str("goal"), When: when, ModelTier: item.Str("modelTier"), AllowedTools: item.Strs("allowedTools")}
-		if args := item.Get("args"); args != nil {
-			for _, m := range args.Members {
-				d.Args = append(d.Args, Argument{m.Key, m.Value.Decoded()})
-			}
+		for _, m := range members(item.Get("args")) {
+			d.Args = append(d.Args, Argument{m.Key, m.Value.Decoded()})
 		}
-		if mapping := item.Get("contextMapping"); mapping != nil {
-			for _, m := range mapping.Members {
-				d.Mapping = append(d.Mapping, Mapping{m.Key, m.Value.Text()})
-			}
+		for _, m := range members(item.Get("contextMapping")) {
+			d.Mapping = append(d.Mapping, Mapping{m.Key, m.Value.Text()})
 		}
 		s.Delegations = append(s.Delegations, d)
 	}
@@ -307,17 +293,11 @@ func (b *builder) tests(name string, at placedAt) {
 }
 
 func functions(n *document.Node) []Function {
-	defs := n.Get("functionDefinitions")
-	if defs == nil {
-		return nil
-	}
 	var list []Function
-	for _, d := range defs.Items {
+	for _, d := range items(n.Get("functionDefinitions")) {
 		f := Function{Name: d.Str("name"), Definition: d.Str("definition")}
-		if params := d.Get("parameters"); params != nil {
-			for _, p := range params.Items {
-				f.Parameters = append(f.Parameters, Parameter{p.Str("name"), p.Str("type"), p.Str("description"), p.Truth("required")})
-			}
+		for _, p := range items(d.Get("parameters")) {
+			f.Parameters = append(f.Parameters, Parameter{p.Str("name"), p.Str("type"), p.Str("description"), p.Truth("required")})
 		}
 		list = append(list, f)
 	}
@@ -325,12 +305,8 @@ func functions(n *document.Node) []Function {
 }
 
 func references(doc *document.Node) []Reference {
-	refs := doc.Get("references")
-	if refs == nil {
-		return nil
-	}
 	var list []Reference
-	for _, r := range refs.Items {
+	for _, r := range items(doc.Get("references")) {
 		list = append(list, Reference{r.Str("title"), r.Str("source"), r.Str("purpose"), r.Truth("authoritative")})
 	}
 	return list

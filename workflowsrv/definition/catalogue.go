@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -133,9 +134,6 @@ func newCatalogue(sources []SourceState, found [][]finding) *Catalogue {
 			c.byID[f.workflow.ID] = entry
 		}
 	}
-	for _, e := range c.byID {
-		c.Entries = append(c.Entries, e)
-	}
-	slices.SortFunc(c.Entries, func(a, b *Entry) int { return strings.Compare(a.ID, b.ID) })
+	c.Entries = slices.SortedFunc(maps.Values(c.byID), func(a, b *Entry) int { return strings.Compare(a.ID, b.ID) })
 	return c
 }

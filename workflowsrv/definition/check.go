@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -21,9 +22,9 @@ func (b *builder) loop(n *document.Node, path string) *Loop {
 	l := &Loop{
 		Kind: LoopKind(config.Str("type")), ItemsVar: config.Str("items"), CountVar: config.Str("count"),
 		Count: config.Integer("count"), MaxIterations: config.Integer("maxIterations"),
-		IterationVar: orDefault(config.Str("iterationVar"), "currentIteration"),
-		ItemVar:      orDefault(config.Str("itemVar"), "currentItem"),
-		IndexVar:     orDefault(config.Str("indexVar"), "currentIndex"),
+		IterationVar: cmp.Or(config.Str("iterationVar"), "currentIteration"),
+		ItemVar:      cmp.Or(config.Str("itemVar"), "currentItem"),
+		IndexVar:     cmp.Or(config.Str("indexVar"), "currentIndex"),
 	}
 	b.given[l.IterationVar] = true
 	if l.Kind == ForEach {
@@ -263,11 +264,4 @@ func (b *builder) checkPlaceholders(doc *document.Node) {
 			}
 		}
 	}
-}
-
-func orDefault(s, byDefault string) string {
-	if s == "" {
-		return byDefault
-	}
-	return s
 }

@@ -62,12 +62,10 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 		b.called = append(b.called, routine)
 	}
 	args := map[string]*document.Node{}
-	if given := call.Get("args"); given != nil {
-		for _, m := range given.Members {
-			args[m.Key] = m.Value
-			if m.Value.Kind == document.Array || m.Value.Kind == document.Object {
-				b.faults.Add(m.Value, path+document.Pointer("args", m.Key), "must be a text, a number or a boolean: it is put into texts")
-			}
+	for _, m := range members(call.Get("args")) {
+		args[m.Key] = m.Value
+		if m.Value.Kind == document.Array || m.Value.Kind == document.Object {
+			b.faults.Add(m.Value, path+document.Pointer("args", m.Key), "must be a text, a number or a boolean: it is put into texts")
 		}
 	}
 	e := expansion{b: b, call: call, path: path, args: args}
@@ -116,40 +114,38 @@ func (e *expansion) step(caller, step *document.Node, routine Routine) *document
 	if len(id) > most {
 		e.b.faults.Add(e.call, e.path, "the id %q of the step taken over has %d characters, at most %d are allowed; give the call a shorter id", id, len(id), most)
 	}
-	n.set("id", e.text(id))
+	set(n, "id", e.text(id))
 	if rules := routine.MetaGuidance; len(rules) > 0 {
 		guidance := e.copied(&document.Node{Kind: document.Array})
 		for _, text := range rules {
 			guidance.Items = append(guidance.Items, e.text(e.filled(text)))
 		}
 		guidance.Items = append(guidance.Items, items(n.Get("guidance"))...)
-		n.set("guidance", guidance.Node)
+		set(n, "guidance", guidance)
 	}
 	if outer := caller.Get("runCondition"); outer != nil {
 		if inner := n.Get("runCondition"); inner != nil {
 			both := &document.Node{Kind: document.Array, Items: []*document.Node{outer, inner}}
 			outer = &document.Node{Kind: document.Object, Members: []document.Member{{Key: "and", Value: both}}}
 		}
-		n.set("runCondition", outer)
+		set(n, "runCondition", outer)
 	}
 	for _, key := range []string{"requireConfirmation", "modelTier", "notesOptional"} {
 		if own := caller.Get(key); own != nil && n.Get(key) == nil {
-			n.set(key, own)
+			set(n, key, own)
 		}
 	}
-	return n.Node
+	return n
 }
 
-// A draft is a node that is being made.
-type draft struct{ *document.Node }
-
-func (d draft) set(key string, v *document.Node) {
-	i := slices.IndexFunc(d.Members, func(m document.Member) bool { return m.Key == key })
+// set gives a node that is being made a member.
+func set(n *document.Node, key string, v *document.Node) {
+	i := slices.IndexFunc(n.Members, func(m document.Member) bool { return m.Key == key })
 	if i < 0 {
-		d.Members = append(d.Members, document.Member{Key: key, Line: v.Line, Column: v.Column, Value: v})
+		n.Members = append(n.Members, document.Member{Key: key, Line: v.Line, Column: v.Column, Value: v})
 		return
 	}
-	d.Members[i].Value = v
+	n.Members[i].Value = v
 }
 
 func (e *expansion) text(s string) *document.Node {
@@ -157,18 +153,18 @@ func (e *expansion) text(s string) *document.Node {
 }
 
 // copied copies a node with all below it.
-func (e *expansion) copied(n *document.Node) draft {
+func (e *expansion) copied(n *document.Node) *document.Node {
 	c := &document.Node{Kind: n.Kind, Value: n.Value, Line: e.call.Line, Column: e.call.Column}
 	if n.Kind == document.Text {
 		c.Value = e.filled(n.Value)
 	}
 	for _, item := range n.Items {
-		c.Items = append(c.Items, e.copied(item).Node)
+		c.Items = append(c.Items, e.copied(item))
 	}
 	for _, m := range n.Members {
-		c.Members = append(c.Members, document.Member{Key: m.Key, Line: e.call.Line, Column: e.call.Column, Value: e.copied(m.Value).Node})
+		c.Members = append(c.Members, document.Member{Key: m.Key, Line: e.call.Line, Column: e.call.Column, Value: e.copied(m.Value)})
 	}
-	return draft{c}
+	return c
 }
 
 // filled puts the arguments in the places of a text.

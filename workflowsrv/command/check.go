@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -112,43 +113,14 @@ func (l *checker) checkEnter(s *source) {
 
 // checkTemplates looks up every name that a template of the command needs.
 func (l *checker) checkTemplates(s *source) {
-	c := s.command
-	at := func(keys ...string) *document.Node {
+	for _, f := range s.command.fillings() {
 		n := s.doc
-		for _, key := range keys {
+		for _, key := range f.at {
 			if next := n.Get(key); next != nil {
 				n = next
 			}
 		}
-		return n
-	}
-	if b := c.Bind.Tool; b != nil {
-		l.checkNames(s, at("tool", "arguments"), "/tool/arguments", b.arguments.names(), false)
-	}
-	if b := c.Bind.HTTP; b != nil {
-		l.checkNames(s, at("http", "url"), "/http/url", b.url.names(), false)
-		for _, m := range b.header {
-			l.checkNames(s, at("http", "headers", m.name), "/http/headers", m.text.names(), false)
-		}
-		l.checkNames(s, at("http", "body"), "/http/body", b.body.names(), false)
-	}
-	if b := c.Bind.Process; b != nil {
-		for _, t := range b.argv {
-			l.checkNames(s, at("process", "argv"), "/process/argv", t.names(), false)
-		}
-		for _, m := range b.env {
-			l.checkNames(s, at("process", "env", m.name), "/process/env", m.text.names(), false)
-		}
-		l.checkNames(s, at("process", "stdin"), "/process/stdin", b.stdin.names(), false)
-	}
-	l.checkNames(s, at("reply"), "/reply", c.reply.names(), true)
-	if c.enter != nil {
-		for _, m := range c.enter.key {
-			l.checkNames(s, at("enter", "key", m.name), "/enter/key", m.text.names(), true)
-		}
-		for _, m := range c.enter.values {
-			l.checkNames(s, at("enter", "values", m.name), "/enter/values", m.text.names(), true)
-		}
+		l.checkNames(s, n, "/"+strings.Join(f.at[:min(2, len(f.at))], "/"), f.names, f.after)
 	}
 }
 

@@ -239,32 +239,22 @@ func entity(text string) (r rune, n int, ok bool) {
 	if end < 0 {
 		return 0, 0, true
 	}
-	switch name := text[1:end]; {
-	case name == "lt":
-		return '<', end + 1, true
-	case name == "gt":
-		return '>', end + 1, true
-	case name == "amp":
-		return '&', end + 1, true
-	case name == "quot":
-		return '"', end + 1, true
-	case name == "apos":
-		return '\'', end + 1, true
-	case strings.HasPrefix(name, "#"):
-		digits, base := name[1:], 10
-		if hex, ok := strings.CutPrefix(digits, "x"); ok {
-			digits, base = hex, 16
-		}
-		if digits == "" || strings.Trim(strings.ToLower(digits), "0123456789abcdef"[:base]) != "" {
-			return 0, 0, true
-		}
-		code, err := strconv.ParseUint(digits, base, 32)
-		if err != nil || code == 0 || code > utf8.MaxRune || !utf8.ValidRune(rune(code)) {
-			return 0, end + 1, false
-		}
-		return rune(code), end + 1, true
+	if r, named := map[string]rune{"lt": '<', "gt": '>', "amp": '&', "quot": '"', "apos": '\''}[text[1:end]]; named {
+		return r, end + 1, true
 	}
-	return 0, 0, true
+	digits, numbered := strings.CutPrefix(text[1:end], "#")
+	base := 10
+	if hex, ok := strings.CutPrefix(digits, "x"); ok {
+		digits, base = hex, 16
+	}
+	if !numbered || digits == "" || strings.Trim(strings.ToLower(digits), "0123456789abcdef"[:base]) != "" {
+		return 0, 0, true
+	}
+	code, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || code == 0 || code > utf8.MaxRune || !utf8.ValidRune(rune(code)) {
+		return 0, end + 1, false
+	}
+	return rune(code), end + 1, true
 }
 
 func malformed(offset int, format string, args ...any) *Error {

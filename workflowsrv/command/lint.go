@@ -128,38 +128,19 @@ func (l *checker) lintBraces(s *source, n *document.Node, path string) {
 
 // uses are the names that the command fills in anywhere; nil means that all its parameters are passed on.
 func (c *Command) uses() []string {
-	var list []string
-	switch b := c.Bind; {
-	case b.Tool != nil && b.Tool.arguments != nil:
-		list = b.Tool.arguments.names()
-	case b.HTTP != nil:
-		list = append(b.HTTP.url.names(), b.HTTP.body.names()...)
-		for _, m := range b.HTTP.header {
-			list = append(list, m.text.names()...)
-		}
-	case b.Process != nil && b.Process.stdin != nil:
-		list = b.Process.stdin.names()
-		for _, t := range b.Process.argv {
-			list = append(list, t.names()...)
-		}
-		for _, m := range b.Process.env {
-			list = append(list, m.text.names()...)
-		}
-	default:
+	if b := c.Bind; b.Process != nil && b.Process.stdin == nil || b.HTTP == nil && b.Process == nil && (b.Tool == nil || b.Tool.arguments == nil) {
 		return nil
 	}
-	list = append(list, c.reply.names()...)
-	if c.enter != nil {
-		for _, m := range append(slices.Clone(c.enter.key), c.enter.values...) {
-			list = append(list, m.text.names()...)
-		}
+	list := []string{""}
+	for _, f := range c.fillings() {
+		list = append(list, f.names...)
 	}
 	for _, p := range c.Params {
 		if p.Lookup != nil {
 			list = append(list, p.Lookup.Tool.arguments.names()...)
 		}
 	}
-	return append(list, "")
+	return list
 }
 
 // lintArguments holds what a command passes to a tool against the tool's schema.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -30,10 +29,7 @@ func (m *memory) listings() []listing {
 		m.tables = []listing{}
 		rows := 0
 		for _, result := range m.seen() {
-			d := json.NewDecoder(bytes.NewReader(result))
-			d.UseNumber()
-			var v any
-			if d.Decode(&v) == nil {
+			if v, err := decode(result); err == nil {
 				m.tables = gather(m.tables, v, 0, &rows)
 			}
 		}

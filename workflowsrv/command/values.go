@@ -61,7 +61,7 @@ func (c *Command) read(tags []Argument, problem *Problem) (arguments, error) {
 // read makes one value of the texts of a parameter.
 func (p *Param) read(root map[string]any, texts []string) (json.RawMessage, error) {
 	if !slices.Contains(p.Types, "array") {
-		return typed(root, p.schema, p.Types, texts[0])
+		return typed(p.schema, p.Types, texts[0])
 	}
 	if v, err := jsontype.Value(texts[0], []string{"array"}); err == nil && len(texts) == 1 {
 		return compacted(v), nil
@@ -74,7 +74,7 @@ func (p *Param) read(root map[string]any, texts []string) (json.RawMessage, erro
 	}
 	dst := []byte{'['}
 	for i, text := range texts {
-		v, err := typed(root, items, types, text)
+		v, err := typed(items, types, text)
 		if err != nil {
 			return nil, fmt.Errorf("item %d %w", i+1, err)
 		}
@@ -84,7 +84,7 @@ func (p *Param) read(root map[string]any, texts []string) (json.RawMessage, erro
 }
 
 // typed makes a value of a text. What an enum has is taken as it is there.
-func typed(root map[string]any, schema any, types []string, text string) (json.RawMessage, error) {
+func typed(schema any, types []string, text string) (json.RawMessage, error) {
 	if slices.Contains(enumTexts(schema), text) {
 		return wire.AppendQuote(nil, text), nil
 	}

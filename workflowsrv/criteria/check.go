@@ -82,7 +82,7 @@ type judge struct {
 }
 
 func (j *judge) judge(r *rule) *Node {
-	if r.combines() {
+	if combines(r.kind) {
 		return j.combine(r)
 	}
 	n := &Node{Kind: r.kind, Message: r.text()}

@@ -63,7 +63,7 @@ func (c *Condition) Ignored() []string {
 func (c *Condition) parse(v any, path string, depth int) (*test, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, &ShapeError{path, "a condition is an object, this is " + article(v)}
+		return nil, &ShapeError{path, "a condition is an object, this is " + KindOf(v)}
 	}
 	if depth >= MaxDepth {
 		return nil, &ShapeError{path, fmt.Sprintf("conditions nest deeper than %d", MaxDepth)}
@@ -93,7 +93,7 @@ func (c *Condition) parseVar(m map[string]any, name any, path string) (*test, er
 	t := &test{op: opTruth, holds: isTrue}
 	var ok bool
 	if t.name, ok = name.(string); !ok {
-		return nil, &ShapeError{pointer(path, "var"), `"var" is the name of a variable, this is ` + article(name)}
+		return nil, &ShapeError{pointer(path, "var"), `"var" is the name of a variable, this is ` + KindOf(name)}
 	}
 	for _, op := range operators() {
 		operand, ok := m[op.name]
@@ -123,7 +123,7 @@ func (c *Condition) parseCombination(op string, operand any, path string, depth 
 	}
 	list, ok := operand.([]any)
 	if !ok {
-		return nil, &ShapeError{path, fmt.Sprintf("%q takes an array of conditions, this is %s", op, article(operand))}
+		return nil, &ShapeError{path, fmt.Sprintf("%q takes an array of conditions, this is %s", op, KindOf(operand))}
 	}
 	for i, v := range list {
 		child, err := c.parse(v, pointer(path, strconv.Itoa(i)), depth+1)

@@ -73,7 +73,7 @@ func parseList(kind string, list []any, path string, depth int) (*rule, error) {
 func parseRule(v any, path string, depth int) (*rule, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, &ShapeError{path, "a rule is an object, this is " + article(v)}
+		return nil, &ShapeError{path, "a rule is an object, this is " + KindOf(v)}
 	}
 	if depth >= MaxDepth {
 		return nil, &ShapeError{path, fmt.Sprintf("criteria nest deeper than %d", MaxDepth)}
@@ -95,7 +95,7 @@ func parseRule(v any, path string, depth int) (*rule, error) {
 	}
 	list, ok := m[op].([]any)
 	if !ok {
-		return nil, &ShapeError{at, fmt.Sprintf("%q takes an array of criteria, this is %s", op, article(m[op]))}
+		return nil, &ShapeError{at, fmt.Sprintf("%q takes an array of criteria, this is %s", op, KindOf(m[op]))}
 	}
 	if len(list) == 0 {
 		return nil, &ShapeError{at, fmt.Sprintf("%q needs at least one rule", op)}
@@ -138,7 +138,7 @@ func stringMember(m map[string]any, name, path string) (string, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return "", &ShapeError{pointer(path, name), fmt.Sprintf("%q is a string, this is %s", name, article(v))}
+		return "", &ShapeError{pointer(path, name), fmt.Sprintf("%q is a string, this is %s", name, KindOf(v))}
 	}
 	return s, nil
 }
@@ -212,7 +212,7 @@ func numberMember(m map[string]any, name, path string) (*number, error) {
 	}
 	n, ok := toNumber(v)
 	if !ok {
-		return nil, &ShapeError{pointer(path, name), fmt.Sprintf("%q is a number, this is %s", name, article(v))}
+		return nil, &ShapeError{pointer(path, name), fmt.Sprintf("%q is a number, this is %s", name, KindOf(v))}
 	}
 	return &n, nil
 }
@@ -227,7 +227,7 @@ func (c *Criteria) Messages() []string {
 }
 
 func (r *rule) messages(list []string) []string {
-	if r.combines() {
+	if combines(r.kind) {
 		for _, child := range r.children {
 			list = child.messages(list)
 		}
@@ -236,8 +236,9 @@ func (r *rule) messages(list []string) []string {
 	return append(list, r.text())
 }
 
-func (r *rule) combines() bool {
-	return r.kind == kindAll || r.kind == opAnd || r.kind == opOr || r.kind == opNot
+// combines reports whether a node of that kind is a combination of others.
+func combines(kind string) bool {
+	return kind == kindAll || kind == opAnd || kind == opOr || kind == opNot
 }
 
 // text is the message of a rule, or the default text, which clients know.

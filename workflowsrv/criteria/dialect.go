@@ -21,22 +21,12 @@ func parseFlags(s string) (flags, error) {
 		if strings.ContainsRune(s[:i], c) {
 			return f, fmt.Errorf("regex flag %q is given twice", c)
 		}
-		switch c {
-		case 'i':
-			f.ignoreCase = true
-		case 'm':
-			f.multiline = true
-		case 's':
-			f.dotAll = true
-		case 'y':
-			f.sticky = true
-		case 'd', 'g', 'u':
-			// d and g say what a match reports; u is how every pattern is read here.
-		default:
+		if !strings.ContainsRune("dgimsuy", c) { // d and g say what a match reports; u is how every pattern is read here.
 			return f, fmt.Errorf("regex flag %q is not one of d g i m s u y", c)
 		}
 	}
-	return f, nil
+	f.sticky = strings.Contains(s, "y")
+	return f.modify(s, true), nil
 }
 
 // leadingFlags cuts groups such as (?i) or (?ms) off the start of a pattern.

@@ -2,6 +2,7 @@ package criteria
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ func (n *Node) issues(want Outcome) []string {
 	}
 	groups := n.gather(want, (*Node).issues)
 	if !n.anyOne(want) || len(groups) < 2 {
-		return flatten(groups)
+		return slices.Concat(groups...)
 	}
 	text := "At least one of these is needed: "
 	if want == Failed {
@@ -42,7 +43,7 @@ func (n *Node) suggestions(want Outcome) []string {
 	}
 	groups := n.gather(want, (*Node).suggestions)
 	if !n.anyOne(want) || len(groups) < 2 {
-		return flatten(groups)
+		return slices.Concat(groups...)
 	}
 	for i, group := range groups {
 		groups[i] = []string{fmt.Sprintf("(%d) %s", i+1, strings.Join(group, " "))}
@@ -51,9 +52,7 @@ func (n *Node) suggestions(want Outcome) []string {
 }
 
 // leaf reports whether a node stands for one rule, as against a combination of rules.
-func (n *Node) leaf() bool {
-	return n.Kind != kindAll && n.Kind != opAnd && n.Kind != opOr && n.Kind != opNot
-}
+func (n *Node) leaf() bool { return !combines(n.Kind) }
 
 // anyOne reports whether one child is enough to make a combination as wanted.
 func (n *Node) anyOne(want Outcome) bool { return (n.Kind == opOr) == (want == Passed) }
@@ -73,14 +72,6 @@ func opposite(o Outcome) Outcome {
 		return Failed
 	}
 	return Passed
-}
-
-func flatten(groups [][]string) []string {
-	var list []string
-	for _, group := range groups {
-		list = append(list, group...)
-	}
-	return list
 }
 
 func join(groups [][]string, within, between string) string {

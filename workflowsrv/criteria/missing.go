@@ -13,7 +13,7 @@ func (c *Condition) Vars() []VarTest {
 }
 
 func (t *test) vars(list []VarTest) []VarTest {
-	if !t.combines() {
+	if !combines(t.op) {
 		return append(list, t.varTest())
 	}
 	for _, child := range t.children {
@@ -21,8 +21,6 @@ func (t *test) vars(list []VarTest) []VarTest {
 	}
 	return list
 }
-
-func (t *test) combines() bool { return t.op == opAnd || t.op == opOr || t.op == opNot }
 
 // aboutNull reports whether the test compares with null, so that null is a value like others for it.
 func (t *test) aboutNull() bool {
@@ -49,7 +47,7 @@ func (c *Condition) Unset(s *Scope) ([]VarTest, error) {
 // missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the verdict
 // as it stands.
 func (t *test) missing(s *Scope) (list []VarTest, verdict bool, err error) {
-	if !t.combines() {
+	if !combines(t.op) {
 		value, present := s.lookUp(t.name)
 		verdict, err = t.holds(t, value, s)
 		if value == nil && !(present && t.aboutNull()) {

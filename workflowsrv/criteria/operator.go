@@ -78,21 +78,21 @@ func anyOperand(*test) string { return "" }
 
 func needsNumber(t *test) string {
 	if _, ok := toNumber(t.operand); !ok {
-		return fmt.Sprintf("%q compares with a number, this is %s", t.op, article(t.operand))
+		return fmt.Sprintf("%q compares with a number, this is %s", t.op, KindOf(t.operand))
 	}
 	return ""
 }
 
 func needsArray(t *test) string {
 	if _, ok := t.operand.([]any); !ok {
-		return fmt.Sprintf("%q takes an array of values, this is %s", t.op, article(t.operand))
+		return fmt.Sprintf("%q takes an array of values, this is %s", t.op, KindOf(t.operand))
 	}
 	return ""
 }
 
 func needsString(t *test) string {
 	if _, ok := t.operand.(string); !ok {
-		return fmt.Sprintf("%q takes a string, this is %s", t.op, article(t.operand))
+		return fmt.Sprintf("%q takes a string, this is %s", t.op, KindOf(t.operand))
 	}
 	return ""
 }

@@ -186,8 +186,8 @@ func clone(v any) any {
 	return v
 }
 
-// article names the kind of a value as a reader of JSON knows it.
-func article(v any) string {
+// KindOf names the kind of a value as a reader of JSON knows it.
+func KindOf(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"

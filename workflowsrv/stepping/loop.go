@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -248,22 +249,7 @@ func toFloat(v any) (float64, bool) {
 }
 
 // describe names the type of a value and shows its beginning.
-func describe(v any) string {
-	kind := "null"
-	switch v.(type) {
-	case bool:
-		kind = "a boolean"
-	case string:
-		kind = "a string"
-	case json.Number, float64, int:
-		kind = "a number"
-	case []any:
-		kind = "an array"
-	case map[string]any:
-		kind = "an object"
-	}
-	return kind + ": " + cut.After(asText(v), maxShown)
-}
+func describe(v any) string { return criteria.KindOf(v) + ": " + cut.After(asText(v), maxShown) }
 
 // maxShown is how many characters are shown of a text that a caller chose.
 const maxShown = 60

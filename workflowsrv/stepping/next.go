@@ -1,6 +1,7 @@
 package stepping
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -343,7 +344,7 @@ func (k *walker) present(a *Answer, c *choice) (err error) {
 	if a.Prompt, err = k.prompt(c); err != nil {
 		return err
 	}
-	a.ModelHint = modelHint(orElse(c.step.ModelTier, k.w.ModelTier))
+	a.ModelHint = modelHint(cmp.Or(c.step.ModelTier, k.w.ModelTier))
 	a.RequiresConfirmation = k.confirm(c.step, c.scope) || c.first && k.confirm(c.loop, c.scope)
 	if c.step.Criteria != nil {
 		a.ValidationCriteria = c.step.Criteria.Messages()
@@ -400,11 +401,4 @@ func modelHint(tier string) string {
 		return "fast-model"
 	}
 	return ""
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

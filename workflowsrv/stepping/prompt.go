@@ -193,28 +193,22 @@ func blocks(p *definition.Blocks) string {
 	if p.Goal != "" {
 		parts = append(parts, "## Goal\n"+p.Goal)
 	}
-	if len(p.Constraints) > 0 {
-		parts = append(parts, "## Constraints\n- "+strings.Join(p.Constraints, "\n- "))
-	}
-	if len(p.Procedure) > 0 {
-		var b strings.Builder
-		b.WriteString("## Procedure")
-		for i, line := range p.Procedure {
-			fmt.Fprintf(&b, "\n%d. %s", i+1, line)
+	add := func(title, mark string, lines []string) {
+		if len(lines) > 0 {
+			parts = append(parts, title+"\n"+mark+strings.Join(lines, "\n"+mark))
 		}
-		parts = append(parts, b.String())
 	}
-	if len(p.Required) > 0 {
-		var b strings.Builder
-		b.WriteString("## Output Required")
-		for _, d := range p.Required {
-			b.WriteString("\n- " + d.Name + ": " + d.Text)
-		}
-		parts = append(parts, b.String())
+	var procedure, required []string
+	for i, line := range p.Procedure {
+		procedure = append(procedure, fmt.Sprintf("%d. %s", i+1, line))
 	}
-	if len(p.Verify) > 0 {
-		parts = append(parts, "## Verify\n- "+strings.Join(p.Verify, "\n- "))
+	for _, d := range p.Required {
+		required = append(required, d.Name+": "+d.Text)
 	}
+	add("## Constraints", "- ", p.Constraints)
+	add("## Procedure", "", procedure)
+	add("## Output Required", "- ", required)
+	add("## Verify", "- ", p.Verify)
 	return strings.Join(parts, "\n\n")
 }
 
@@ -405,22 +399,16 @@ func path(name string, scope *criteria.Scope) (any, bool) {
 	if v := scope.Value(name); v != nil {
 		return v, true
 	}
-	first, rest, ok := strings.Cut(name, ".")
-	for v := scope.Value(first); ok; {
-		m, isObject := v.(map[string]any)
-		if !isObject {
-			return nil, false
-		}
-		if rest == "" {
-			return nil, false
-		}
-		first, rest, ok = strings.Cut(rest, ".")
-		v = m[first]
-		if !ok {
-			return v, v != nil
-		}
+	first, fields, ok := strings.Cut(name, ".")
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	v := scope.Value(first)
+	for field := range strings.SplitSeq(fields, ".") {
+		m, _ := v.(map[string]any)
+		v = m[field]
+	}
+	return v, v != nil
 }
 
 // value writes a variable into a prompt: strings bare, all else as JSON.

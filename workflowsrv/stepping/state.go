@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -72,11 +73,7 @@ func (p position) seal(w *definition.Workflow) string {
 			word.Skipped = append(word.Skipped, body[i].ID)
 		}
 	}
-	content, err := json.Marshal(word)
-	if err != nil {
-		panic("a position has only strings and numbers: " + err.Error())
-	}
-	text := base64.RawURLEncoding.EncodeToString(content)
+	text := base64.RawURLEncoding.EncodeToString(wire.MustEncode(word))
 	return stateVersion + "." + text + "." + checksum(w.ID, text)
 }
 

@@ -115,8 +115,6 @@ func (p param) check(v json.RawMessage) *Fault {
 	return nil
 }
 
-func (a arguments) raw(name string) json.RawMessage { return a[name] }
-
 // text gives a string, "" if it is absent.
 func (a arguments) text(name string) string {
 	text, _ := wire.Unquote(a[name])

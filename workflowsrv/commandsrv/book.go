@@ -1,6 +1,7 @@
 package commandsrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,10 +24,7 @@ type book struct {
 
 // find finds the session of a call. One of another principal is as unknown as one that never was.
 func (b *book) find(ctx context.Context, c *caller, a arguments) (session, *Fault) {
-	handle := a.text("session_id")
-	if handle == "" {
-		handle = c.session
-	}
+	handle := cmp.Or(a.text("session_id"), c.session)
 	if handle == "" {
 		f := faultf(http.StatusNotFound, "there is no session yet: call initialize, and give the session_id it returns")
 		f.Data.UserID = c.who.Name

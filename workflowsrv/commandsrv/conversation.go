@@ -29,11 +29,7 @@ const summarized = 200
 
 // runNewConversation ends the conversation with a topic and a summary. Where the model that makes them fails, nothing
 // is changed.
-func runNewConversation(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return nil, f
-	}
+func runNewConversation(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
 	if f := s.latest.busy(at); f != nil {
 		return nil, f // before a model is asked for nothing
 	}
@@ -109,11 +105,7 @@ const (
 	maxListed     = 100
 )
 
-func runListConversations(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return nil, f
-	}
+func runListConversations(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
 	limit := int(a.number("limit", defaultListed))
 	found, err := s.store.Conversations(ctx, at.owner, s.workflow, limit)
 	if err != nil {
@@ -140,11 +132,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func runActivateConversation(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return nil, f
-	}
+func runActivateConversation(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
 	id := a.text("conversation_id")
 	err := s.store.Activate(ctx, at.owner, at.place.session, id)
 	if err != nil {
@@ -158,13 +146,9 @@ func runActivateConversation(ctx context.Context, s *service, c *caller, a argum
 	return statusResult{"ok"}, nil
 }
 
-func runPostFeedback(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return nil, f
-	}
+func runPostFeedback(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
 	given := store.Feedback{Given: time.Now()}
-	switch raw := a.raw("binary_or_numeric_score"); string(raw) {
+	switch raw := a["binary_or_numeric_score"]; string(raw) {
 	case "":
 	case "true", "false":
 		score := 0.0

@@ -24,7 +24,7 @@ type operation struct {
 	method, path             string
 	readOnly, idempotent     bool
 	openWorld                bool
-	run                      func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault)
+	run                      func(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault)
 }
 
 // read reads the arguments of a call.
@@ -37,17 +37,13 @@ func (o *operation) read(c *caller, raw []byte) (arguments, *Fault) {
 }
 
 // runTurn gives the run of an operation that is a turn; read takes the request from the arguments.
-func runTurn(read func(a arguments) request) func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	return func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-		at, r, f := s.asked(ctx, c, a, read)
+func runTurn(read func(a arguments) request) func(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
+	return func(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
+		r, f := s.asked(c, at, a, read)
 		if f != nil {
 			return nil, f
 		}
-		output, f := s.carryOut(ctx, c, at, r, waitOf(a))
-		if f != nil {
-			return nil, f
-		}
-		return output, nil
+		return s.carryOut(ctx, c, at, r, waitOf(a))
 	}
 }
 
@@ -55,12 +51,8 @@ func runTurn(read func(a arguments) request) func(ctx context.Context, s *servic
 // an agent's model again and again.
 const maxQuery = 32 << 10
 
-// asked reads the session and the request of a turn.
-func (s *service) asked(ctx context.Context, c *caller, a arguments, read func(a arguments) request) (session, request, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return at, request{}, f
-	}
+// asked reads the request of a turn.
+func (s *service) asked(c *caller, at session, a arguments, read func(a arguments) request) (request, *Fault) {
 	r := read(a)
 	if r.action != nil {
 		r.text = s.commands().Format(*r.action)
@@ -70,16 +62,16 @@ func (s *service) asked(ctx context.Context, c *caller, a arguments, read func(a
 	}
 	if r.kind == kindAgent {
 		if s.agents.of(c) == nil {
-			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
+			return r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
 		}
 		if strings.Trim(r.text, "/ ") == "" {
-			return at, r, invalid("user_query is empty: say what you want").about(at)
+			return r, invalid("user_query is empty: say what you want").about(at)
 		}
 	}
 	if (r.kind == kindAssistant || r.kind == kindAgent) && len(r.text) > maxQuery {
-		return at, r, invalid("user_query is longer than %d bytes: say it in fewer words", maxQuery).about(at)
+		return r, invalid("user_query is longer than %d bytes: say it in fewer words", maxQuery).about(at)
 	}
-	return at, r, nil
+	return r, nil
 }
 
 func waitOf(a arguments) time.Duration {
@@ -91,7 +83,7 @@ func commandRequest(a arguments) request {
 }
 
 func runRequest(a arguments) request {
-	return request{kind: kindRun, action: &command.Action{CommandName: a.text("name"), Arguments: a.raw("arguments")}, confirmed: a.flag("confirmed")}
+	return request{kind: kindRun, action: &command.Action{CommandName: a.text("name"), Arguments: a["arguments"]}, confirmed: a.flag("confirmed")}
 }
 
 func assistantRequest(a arguments) request {
@@ -102,18 +94,11 @@ func agentRequest(a arguments) request {
 	return request{kind: kindAgent, text: strings.TrimSpace(a.text("user_query"))}
 }
 
-func runWorkflowInfo(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	if _, f := s.find(ctx, c, a); f != nil {
-		return nil, f
-	}
+func runWorkflowInfo(_ context.Context, s *service, _ *caller, _ session, _ arguments) (any, *Fault) {
 	return s.commands().Info(), nil
 }
 
-func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
-	at, f := s.find(ctx, c, a)
-	if f != nil {
-		return nil, f
-	}
+func runGetCommands(ctx context.Context, s *service, _ *caller, at session, _ arguments) (any, *Fault) {
 	conversation, err := s.store.Conversation(ctx, at.owner, at.Conversation)
 	if err != nil {
 		return nil, faultOf(err).about(at)

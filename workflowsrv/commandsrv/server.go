@@ -86,7 +86,14 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 		result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 	})
 	s.refresh(ctx)
-	value, f := o.run(ctx, &s.service, c, a)
+	var at session
+	var value any
+	if o.name != "initialize" {
+		at, f = s.find(ctx, c, a)
+	}
+	if f == nil {
+		value, f = o.run(ctx, &s.service, c, at, a)
+	}
 	if f != nil {
 		s.failed(o.name, f)
 		return nil, f

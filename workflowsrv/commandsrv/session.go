@@ -25,7 +25,7 @@ type initialized struct {
 	StartupError   *Fault          `json:"startup_error,omitempty"` // in its place; the session is there all the same
 }
 
-func runInitialize(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
+func runInitialize(ctx context.Context, s *service, c *caller, _ session, a arguments) (any, *Fault) {
 	owner := c.who.Name
 	if user := a.text("user_id"); user != "" && user != owner {
 		if !c.who.Admin {
@@ -35,11 +35,7 @@ func runInitialize(ctx context.Context, s *service, c *caller, a arguments) (any
 		}
 		owner = user
 	}
-	client := a.text("client")
-	if client == "" {
-		client = c.client
-	}
-	begun, err := s.store.Begin(ctx, owner, client, s.workflow, a.text("conversation_id"))
+	begun, err := s.store.Begin(ctx, owner, cmp.Or(a.text("client"), c.client), s.workflow, a.text("conversation_id"))
 	if err != nil {
 		f := faultOf(err)
 		if errors.Is(err, store.ErrNotFound) {

@@ -47,7 +47,11 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		writeFault(w, f)
 		return
 	}
-	at, asked, f := s.asked(r.Context(), c, a, agentRequest)
+	at, f := s.find(r.Context(), c, a)
+	var asked request
+	if f == nil {
+		asked, f = s.asked(c, at, a, agentRequest)
+	}
 	if f != nil {
 		writeFault(w, f)
 		return

@@ -72,21 +72,8 @@ type variables struct {
 
 func (v *variables) condition(s *definition.Step, c *criteria.Condition) {
 	for _, t := range c.Vars() {
-		// The words of the whole condition would name the variable again.
-		single, err := criteria.ParseCondition(testOf(t))
-		if err != nil {
-			continue
-		}
-		v.note(s, t.Name, strings.TrimSpace(strings.TrimPrefix(single.String(), t.Name)))
+		v.note(s, t.Name, strings.TrimSpace(strings.TrimPrefix(t.String(), t.Name)))
 	}
-}
-
-func testOf(t criteria.VarTest) map[string]any {
-	test := map[string]any{"var": t.Name}
-	if t.Op != "" {
-		test[t.Op] = t.Value
-	}
-	return test
 }
 
 func (v *variables) note(s *definition.Step, name, test string) {

@@ -15,6 +15,11 @@ type VarTest struct {
 	Value any    // what it is compared with; nil for Op ""
 }
 
+// String words the test for people, as [Condition.String] does.
+func (t VarTest) String() string {
+	return (&test{op: t.Op, name: t.Name, operand: t.Value}).words(false)
+}
+
 // Trials are values that the test holds for and values that it does not hold for; ok is false where nobody can tell.
 func (t VarTest) Trials() (values []any, ok bool) {
 	if t.Op == opTruth {

@@ -62,38 +62,28 @@ func (t Tool) read() (d *definedTool, ok bool) {
 	return d, true
 }
 
-// toolKey is how a tool is found.
-func toolKey(toolbox, server, name string) string { return toolbox + "\x00" + server + "\x00" + name }
-
 // A toolset is the tools that bindings are checked against, as far as they are known.
 type toolset struct {
-	all      []Tool
-	defined  map[string]*definedTool // nil: none is known
-	unlisted []string                // see LoadOptions
+	all      []Tool                     // nil: none is known
+	defined  map[[3]string]*definedTool // by toolbox, server and name
+	unlisted []string                   // see LoadOptions
 }
 
 func newToolset(tools []Tool, unlisted []string) *toolset {
-	return &toolset{tools, indexTools(tools), unlisted}
+	t := &toolset{tools, map[[3]string]*definedTool{}, unlisted}
+	for _, tool := range tools {
+		if d, ok := tool.read(); ok {
+			t.defined[[3]string{d.toolbox, d.server, d.name}] = d
+		}
+	}
+	return t
 }
 
-func (t *toolset) known() bool { return t.defined != nil }
+func (t *toolset) known() bool { return t.all != nil }
 
 // find gives the tool that a binding names, nil if it is not known.
 func (t *toolset) find(b *ToolCall) *definedTool {
-	return t.defined[toolKey(b.Toolbox, b.Server, b.Tool)]
-}
-
-func indexTools(tools []Tool) map[string]*definedTool {
-	if tools == nil {
-		return nil
-	}
-	table := make(map[string]*definedTool, len(tools))
-	for _, t := range tools {
-		if d, ok := t.read(); ok {
-			table[toolKey(d.toolbox, d.server, d.name)] = d
-		}
-	}
-	return table
+	return t.defined[[3]string{b.Toolbox, b.Server, b.Tool}]
 }
 
 // explain words why there is no such tool.

@@ -28,7 +28,7 @@ func isValue(word string) bool {
 // gist is what a text says without values and words that say nothing.
 func gist(text string) string {
 	words := slices.DeleteFunc(strings.Fields(text), isValue)
-	return strings.Join(telling(wordsOf(strings.Join(words, " "))), " ")
+	return strings.Join(slices.DeleteFunc(wordsOf(strings.Join(words, " ")), empty), " ")
 }
 
 // stem takes the commonest English endings off; what remains need not be a word.
@@ -46,9 +46,6 @@ func stem(word string) string {
 	}
 	return word
 }
-
-// telling leaves out the stems that say nothing.
-func telling(stems []string) []string { return slices.DeleteFunc(slices.Clone(stems), empty) }
 
 // empty reports whether a stem says nothing of what is meant.
 func empty(stem string) bool {

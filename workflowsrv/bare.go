@@ -23,10 +23,6 @@ type bareDoor struct {
 	list     func() []byte // the result of tools/list, made once
 }
 
-func newBareDoor(s *service, a *audience, tools map[string]*tool, ended func()) bareDoor {
-	return bareDoor{service: s, audience: a, tools: tools, ended: ended, list: sync.OnceValue(bareList)}
-}
-
 // Connect begins a session.
 func (d bareDoor) Connect(send func(msg []byte)) wire.Session {
 	d.audience.enter()

@@ -2,6 +2,7 @@ package workflowsrv
 
 import (
 	"context"
+	"sync"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -115,5 +116,5 @@ func (d door) Connect(send func(msg []byte)) wire.Session {
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a message before they take the next one. When a
 // session has answered shutdown it calls ended, unless that is nil: the process is then to exit.
 func (s *Server) Bare(ended func()) wire.Endpoint {
-	return newBareDoor(&s.service, &s.audience, s.tools, ended)
+	return bareDoor{service: &s.service, audience: &s.audience, tools: s.tools, ended: ended, list: sync.OnceValue(bareList)}
 }

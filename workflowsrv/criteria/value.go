@@ -99,13 +99,9 @@ func equal(a, b any, mode Mode) bool {
 }
 
 func equalScalar(a, b any) bool {
-	switch a := a.(type) {
-	case bool:
-		b, ok := b.(bool)
-		return ok && a == b
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
+	switch a.(type) {
+	case bool, string:
+		return a == b
 	}
 	x, okX := toNumber(a)
 	y, okY := toNumber(b)

@@ -86,12 +86,7 @@ func (e *Engine) Slashed(p Path, text string) (bare string, is bool) {
 func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 	problem := &Problem{}
 	if hasTag(v.command, rest) {
-		tags, err := Parse(rest, 0, v.command.paramNames())
-		if err != nil {
-			t.traceIn(v.command, nil)
-			return t.refuse(v.command, nil, problem, v.command.Name+" was not run: "+err.Error()), nil
-		}
-		args, err := v.command.read(tags, problem)
+		args, err := v.command.parse(rest, 0, problem)
 		if err != nil {
 			t.traceIn(v.command, nil)
 			return t.refuse(v.command, nil, problem, v.command.Name+" was not run: "+err.Error()), nil

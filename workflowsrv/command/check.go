@@ -210,13 +210,8 @@ func (l *checker) checkStartup(s *source) {
 		}
 		return
 	}
-	tags, err := Parse(text, rest, c.paramNames())
-	if err != nil {
-		l.fault(s.file, n, "/startup", "%v", err)
-		return
-	}
 	problem := &Problem{}
-	args, err := c.read(tags, problem)
+	args, err := c.parse(text, rest, problem)
 	if err != nil {
 		l.fault(s.file, n, "/startup", "%v", err)
 		return

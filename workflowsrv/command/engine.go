@@ -108,12 +108,8 @@ func (t *turn) execute(text string) (*Outcome, error) {
 		t.traceIn(nil, nil)
 		return t.refuse(nil, nil, problem, t.w.explainUnknown(t.path, name, problem)), nil
 	}
-	tags, err := Parse(text, rest, v.command.paramNames())
-	if err != nil {
-		return nil, err
-	}
 	problem = &Problem{}
-	args, err := v.command.read(tags, problem)
+	args, err := v.command.parse(text, rest, problem)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,15 @@ func (a arguments) json(c *Command) json.RawMessage {
 	return append(dst, '}')
 }
 
+// parse reads the tags that follow the name of the command, and makes values of them.
+func (c *Command) parse(text string, rest int, problem *Problem) (arguments, error) {
+	tags, err := Parse(text, rest, c.paramNames())
+	if err != nil {
+		return nil, err
+	}
+	return c.read(tags, problem)
+}
+
 // read makes values of the tags of a command string. A tag that comes twice is one of an array; for a parameter that is
 // none it is an [*Error]. A text that is no value of the type wanted is noted in problem.
 func (c *Command) read(tags []Argument, problem *Problem) (arguments, error) {

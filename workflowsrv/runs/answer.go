@@ -74,8 +74,7 @@ func (t *turn) answer(ctx context.Context, state, text string, blocked ...Reason
 	for _, w := range d.Warnings {
 		text += "\n\nNote: " + w
 	}
-	encoded, err := wire.Encode(d)
-	return Answer{Text: text, Data: encoded}, err
+	return Answer{Text: text, Data: wire.MustEncode(d)}, nil
 }
 
 // over is the answer about a run that has ended.

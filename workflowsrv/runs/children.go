@@ -167,10 +167,7 @@ func (s *standing) wanted(ctx context.Context, find func(id string) (*definition
 		if err != nil {
 			return nil, err
 		}
-		variables, err := wire.Encode(handed)
-		if err != nil {
-			return nil, err
-		}
+		variables := wire.MustEncode(handed)
 		if len(variables) > maxContext {
 			return nil, tooMuch("the context for the workflow "+d.WorkflowID, len(variables), maxContext)
 		}

@@ -223,10 +223,7 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 	if fault != nil {
 		fmt.Fprintf(&b, "\n\nNote: runs that were kept cannot be read: %v", fault)
 	}
-	text, err := wire.Encode(struct {
-		Runs []choice `json:"runs"`
-	}{runs})
-	return Answer{Text: b.String(), Data: text}, err
+	return Answer{Text: b.String(), Data: wire.MustEncode(map[string][]choice{"runs": runs})}, nil
 }
 
 // foundRun is a run as a list has it. One that has expired is shown so also before it is noted in it.

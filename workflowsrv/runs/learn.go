@@ -39,10 +39,8 @@ func (t *turn) changes(text json.RawMessage) (json.RawMessage, error) {
 	}
 	all := maps.Clone(t.r.context)
 	maps.Copy(all, changed)
-	if whole, err := wire.Encode(all); err != nil {
-		return nil, err
-	} else if len(whole) > maxContext {
-		return nil, tooMuch("the context of the run", len(whole), maxContext)
+	if size := len(wire.MustEncode(all)); size > maxContext {
+		return nil, tooMuch("the context of the run", size, maxContext)
 	}
-	return wire.Encode(changed)
+	return wire.MustEncode(changed), nil
 }

@@ -68,11 +68,7 @@ func (e *Engine) begin(ctx context.Context, log Log, principal string, r *Run, d
 		r.Bytes += len(text)
 		events = append(events, text)
 	}
-	head, err := wire.Encode(r.Head)
-	if err != nil {
-		return err
-	}
-	kept := store.Run{ID: r.ID, Workflow: r.Workflow, Head: head}
+	kept := store.Run{ID: r.ID, Workflow: r.Workflow, Head: wire.MustEncode(r.Head)}
 	if err := log.StartRun(context.WithoutCancel(ctx), principal, kept, definition, events...); err != nil {
 		return err
 	}

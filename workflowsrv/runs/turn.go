@@ -120,12 +120,9 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	if t.next.Step != nil {
 		t.r.Rests = t.r.until[t.gate()].Until
 	}
-	var err error
-	if change.Head, err = wire.Encode(t.r.Head); err != nil {
-		return err
-	}
+	change.Head = wire.MustEncode(t.r.Head)
 	// What was told must have been kept, whoever waits for it.
-	err = t.log.ChangeRun(context.WithoutCancel(ctx), t.who.Principal, t.r.ID, change)
+	err := t.log.ChangeRun(context.WithoutCancel(ctx), t.who.Principal, t.r.ID, change)
 	if _, ok := errors.AsType[*store.StaleError](err); ok {
 		return overtaken(ctx, t.log, t.who.Principal, t.r.ID)
 	}

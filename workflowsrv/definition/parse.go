@@ -45,16 +45,15 @@ func (p *Parser) ParsePinned(name string, data []byte) (*Workflow, error) {
 func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workflow, error) {
 	var fs document.Faults
 	doc := document.Read(name, data, &fs)
-	if doc == nil {
-		return nil, &Error{File: name, Faults: fs.Sorted()}
-	}
-	if doc.Kind != document.Object {
+	switch {
+	case doc == nil:
+	case doc.Kind != document.Object:
 		fs.Add(doc, "", "a workflow is an object")
-		return nil, &Error{File: name, Faults: fs}
-	}
-	if doc.Get("id") == nil && doc.Get("steps") == nil {
+	case doc.Get("id") == nil && doc.Get("steps") == nil:
 		fs.Add(doc, "", `not a workflow: neither "id" nor "steps" is there`)
-		return nil, &Error{File: name, Faults: fs}
+	}
+	if len(fs) > 0 {
+		return nil, &Error{File: name, Faults: fs.Sorted()}
 	}
 	p.once.Do(func() { p.schema = newSchema() })
 	p.schema.Check(doc, &fs)

@@ -2,6 +2,7 @@ package workflowsrv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -95,10 +96,10 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 		t = nil // It is about runs, which the bare form does not have.
 	}
 	if t == nil && r.method != "tools/list" {
-		return nil, &fault{code: wire.CodeMethodNotFound, data: appendObject(nil, "method", cut.Short(r.method))}
+		return nil, &fault{code: wire.CodeMethodNotFound, data: wire.NewObject(nil).Text("method", cut.Short(r.method)).End()}
 	}
 	if !s.initialized {
-		return nil, &fault{code: codeServer, data: appendObject(nil, "details", "initialize comes first")}
+		return nil, &fault{code: codeServer, data: wire.NewObject(nil).Text("details", "initialize comes first").End()}
 	}
 	if t == nil {
 		return s.door.list(), nil
@@ -127,9 +128,9 @@ func (s *bareSession) initialize(params []byte) ([]byte, *fault) {
 		return nil, &fault{code: codeServer, text: "Unsupported protocol version", data: data}
 	}
 	s.initialized = true
-	result := []byte(`{"protocolVersion":"` + bareVersion + `","capabilities":{"tools":{"listChanged":false,"notifyProgress":false},` +
-		`"resources":{"listChanged":false}},"serverInfo":`)
-	return append(appendObject(result, "name", serverName, "version", serverVersion, "description", serverText), '}'), nil
+	info := wire.NewObject(nil).Text("name", serverName).Text("version", serverVersion).Text("description", serverText).End()
+	return wire.NewObject(nil).Text("protocolVersion", bareVersion).
+		Raw("capabilities", []byte(`{"tools":{"listChanged":false,"notifyProgress":false},"resources":{"listChanged":false}}`)).Raw("serverInfo", info).End(), nil
 }
 
 func (s *bareSession) succeed(id, result []byte) {
@@ -147,18 +148,12 @@ func bareList() []byte {
 		if t.run == nil {
 			continue
 		}
-		dst = appendObject(wire.Comma(dst), "name", t.name, "description", t.short)
-		input := strings.ReplaceAll(t.input, idProperty, seedIDProperty)
-		dst = append(dst[:len(dst)-1], `,"inputSchema":`+input+`,"outputSchema":`...)
-		if t.bareOutput != "" {
-			dst = append(dst, t.bareOutput...)
-		} else {
-			dst = append(dst, t.output...)
-		}
+		one := wire.NewObject(wire.Comma(dst)).Text("name", t.name).Text("description", t.short).
+			Raw("inputSchema", []byte(strings.ReplaceAll(t.input, idProperty, seedIDProperty))).Raw("outputSchema", []byte(cmp.Or(t.bareOutput, t.output)))
 		if t.example != "" {
-			dst = append(dst, `,"examples":`+t.example...)
+			one = one.Raw("examples", []byte(t.example))
 		}
-		dst = append(dst, '}')
+		dst = one.End()
 	}
 	return append(dst, "]}"...)
 }
@@ -173,9 +168,9 @@ type bareRequest struct {
 // When there is a fault, the id is set if it could be told.
 func readBare(msg []byte) (r bareRequest, f *fault) {
 	if !json.Valid(msg) {
-		return r, &fault{code: wire.CodeParse, data: appendObject(nil, "details", "Unexpected token in JSON")}
+		return r, &fault{code: wire.CodeParse, data: wire.NewObject(nil).Text("details", "Unexpected token in JSON").End()}
 	}
-	invalid := &fault{code: wire.CodeInvalidRequest, data: appendObject(nil, "details", "The JSON sent is not a valid Request object")}
+	invalid := &fault{code: wire.CodeInvalidRequest, data: wire.NewObject(nil).Text("details", "The JSON sent is not a valid Request object").End()}
 	raw := bytes.TrimSpace(msg)
 	var at [4]wire.Span
 	if raw[0] != '{' || wire.Find(raw, wire.Whole(raw), []string{"jsonrpc", "id", "method", "params"}, at[:]) != nil {

@@ -56,17 +56,7 @@ func (f *fault) message() string {
 
 // invalidParams is the fault of arguments that cannot be used.
 func invalidParams(details string) *fault {
-	return &fault{code: wire.CodeInvalidParams, data: appendObject(nil, "details", details), advice: details}
-}
-
-// appendObject appends an object of strings, given as names and values.
-func appendObject(dst []byte, pairs ...string) []byte {
-	dst = append(dst, '{')
-	for i := 0; i < len(pairs); i += 2 {
-		dst = append(wire.AppendQuote(wire.Comma(dst), pairs[i]), ':')
-		dst = wire.AppendQuote(dst, pairs[i+1])
-	}
-	return append(dst, '}')
+	return &fault{code: wire.CodeInvalidParams, data: wire.NewObject(nil).Text("details", details).End(), advice: details}
 }
 
 // encode gives the fault as the error member of JSON-RPC has it, with what only the MCP door tells.
@@ -76,22 +66,6 @@ func (f *fault) encode() []byte {
 		data = slices.Concat(data[:len(data)-1], []byte(","), f.more[1:])
 	}
 	return wire.AppendFault(nil, f.code, f.message(), data)
-}
-
-// appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes and backslashes need an escape there.
-func appendQuotedJSON(dst, text []byte) []byte {
-	dst = slices.Grow(dst, len(text)+len(text)/8+2)
-	dst = append(dst, '"')
-	start := 0
-	for i, c := range text {
-		if c == '"' || c == '\\' {
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, '\\', c)
-			start = i + 1
-		}
-	}
-	dst = append(dst, text[start:]...)
-	return append(dst, '"')
 }
 
 func badParams(text string) error {

@@ -44,11 +44,11 @@ func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	case errors.As(err, &known):
 		return result{}, known.fault
 	case errors.As(err, new(*runs.Error)):
-		return result{}, &fault{code: codeState, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
+		return result{}, &fault{code: codeState, data: wire.NewObject(nil).Text("details", err.Error()).End(), advice: err.Error()}
 	case isStepping(err):
 		return result{}, stateFault(workflowID, err)
 	}
-	return result{}, &fault{code: codeStorage, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
+	return result{}, &fault{code: codeStorage, data: wire.NewObject(nil).Text("details", err.Error()).End(), advice: err.Error()}
 }
 
 func keepStart(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {

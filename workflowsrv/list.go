@@ -21,7 +21,7 @@ func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 		return last.result, nil
 	}
 	text := listed(c)
-	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: appendQuotedJSON(nil, text)}}
+	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: wire.AppendQuote(nil, string(text))}}
 	s.listed.Store(fresh)
 	return fresh.result, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -40,11 +41,10 @@ func runNext(ctx context.Context, s *service, a arguments) (result, *fault) {
 func stateFault(workflowID string, err error) *fault {
 	f := &fault{code: codeState, advice: err.Error()}
 	if loop, ok := errors.AsType[*stepping.LoopError](err); ok {
-		f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error(),
-			"loopId", loop.LoopID, "variable", loop.Variable, "expected", loop.Expected, "got", loop.Got)
+		f.data = wire.NewObject(nil).Text("workflowId", workflowID).Text("details", err.Error()).Text("loopId", loop.LoopID).Text("variable", loop.Variable).Text("expected", loop.Expected).Text("got", loop.Got).End()
 		return f
 	}
-	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
+	f.data = wire.NewObject(nil).Text("workflowId", workflowID).Text("details", err.Error()).End()
 	var state *stepping.StateError
 	switch {
 	case errors.As(err, new(*criteria.UndecidedError)):

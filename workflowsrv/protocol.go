@@ -26,7 +26,7 @@ func toolResult(r result, f *fault) mcpserve.Result {
 		}
 		text := r.quoted
 		if text == nil {
-			text = appendQuotedJSON(nil, r.json)
+			text = wire.AppendQuote(make([]byte, 0, len(r.json)+len(r.json)/8), string(r.json))
 		}
 		return mcpserve.Result{Text: text, Structured: r.json}
 	}

@@ -33,7 +33,7 @@ func (s *shelf) entry(id string) (*definition.Entry, *fault) {
 			return nil, invalidFile(id, invalid)
 		}
 	}
-	f := &fault{code: codeWorkflowNotFound, data: appendObject(nil, "workflowId", id)}
+	f := &fault{code: codeWorkflowNotFound, data: wire.NewObject(nil).Text("workflowId", id).End()}
 	f.suggest(nearest.Names(id, c.IDs(), 3), "workflow_list shows all workflows")
 	return nil, f
 }
@@ -78,7 +78,7 @@ func step(w *definition.Workflow, id string) (*definition.Step, *fault) {
 	if s := w.Step(id); s != nil {
 		return s, nil
 	}
-	f := &fault{code: codeStepNotFound, data: appendObject(nil, "stepId", id)}
+	f := &fault{code: codeStepNotFound, data: wire.NewObject(nil).Text("stepId", id).End()}
 	f.suggest(nearest.Names(id, w.StepIDs(), 3), "workflow_get shows all steps")
 	return nil, f
 }
@@ -127,7 +127,7 @@ func invalidFile(id string, invalid definition.Invalid) *fault {
 	}
 	return &fault{
 		code:   code,
-		data:   appendObject(nil, "workflowId", id, "details", details),
+		data:   wire.NewObject(nil).Text("workflowId", id).Text("details", details).End(),
 		advice: details,
 	}
 }

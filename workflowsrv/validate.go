@@ -58,7 +58,7 @@ func (s *service) criteriaFault(id string, f *fault) *fault {
 		for _, fault := range invalid.Faults {
 			if _, within, ok := strings.Cut(fault.Path, "/validationCriteria"); ok && !strings.Contains(within, "/schema") {
 				f.code = codeValidation
-				f.data = appendObject(nil, "workflowId", id, "field", fault.Path, "details", fault.Message)
+				f.data = wire.NewObject(nil).Text("workflowId", id).Text("field", fault.Path).Text("details", fault.Message).End()
 			}
 		}
 	}

@@ -72,7 +72,7 @@ type variables struct {
 
 func (v *variables) condition(s *definition.Step, c *criteria.Condition) {
 	for _, t := range c.Vars() {
-		v.note(s, t.Name, strings.TrimSpace(strings.TrimPrefix(t.String(), t.Name)))
+		v.note(s, t.Name, strings.TrimSpace(strings.TrimPrefix(t.Words(), t.Name)))
 	}
 }
 

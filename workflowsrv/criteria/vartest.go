@@ -15,8 +15,8 @@ type VarTest struct {
 	Value any    // what it is compared with; nil for Op ""
 }
 
-// String words the test for people, as [Condition.String] does.
-func (t VarTest) String() string {
+// Words words the test for people, as [Condition.String] does.
+func (t VarTest) Words() string {
 	return (&test{op: t.Op, name: t.Name, operand: t.Value}).words(false)
 }
 

@@ -18,6 +18,14 @@ func unlockable(f *os.File, err error) error {
 	return Advised(&os.PathError{Op: "lock", Path: f.Name(), Err: err})
 }
 
+// Reason says why something could not be done with a file, without what that was and the file's name.
+func Reason(err error) string {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
 // Advised says in the error of a write, or of a lock, what to do if the disk is full, cannot be written or has no locks;
 // any other error is returned as it is. The errors of this package are advised. A caller that writes to a file that was
 // opened here passes the errors of writing to Advised.

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -37,12 +35,4 @@ func (e *FolderError) Error() string {
 		lines[i] = f.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// reason gives an error of the file system without the operation and the path.
-func reason(err error) string {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err.Error()
-	}
-	return err.Error()
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 //go:embed workflow.schema.json
@@ -111,7 +112,7 @@ func (l *folders) extend(f *folder, n *document.Node, above []string) {
 	}
 	fsys, err := l.open(dir)
 	if err != nil {
-		fault("%s: %s", n.Value, reason(err))
+		fault("%s: %s", n.Value, openfile.Reason(err))
 		return
 	}
 	place := ""
@@ -139,7 +140,7 @@ func (l *folders) read(in *folder, local string, schema *document.Schema) (doc *
 	}()
 	data, err := in.bytes(local)
 	if err != nil {
-		fs.Add(nil, "", "%s", reason(err))
+		fs.Add(nil, "", "%s", openfile.Reason(err))
 		return nil, false
 	}
 	if doc = document.Read(file, data, fs); doc == nil {
@@ -157,7 +158,7 @@ func (l *folders) read(in *folder, local string, schema *document.Schema) (doc *
 func (l *folders) list(in *folder, dir string) []fs.DirEntry {
 	entries, err := fs.ReadDir(in.fsys, dir)
 	if err != nil && !isAbsent(err) {
-		l.fault(in.name(dir), nil, "", "%s", reason(err))
+		l.fault(in.name(dir), nil, "", "%s", openfile.Reason(err))
 	}
 	return entries
 }

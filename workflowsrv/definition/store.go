@@ -176,7 +176,7 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 		root, err := openfile.OpenFolder(source.Dir)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
-				state.Present, state.Err = true, reason(err)
+				state.Present, state.Err = true, openfile.Reason(err)
 			} else if source.Absent != nil {
 				state.Present, state.Err = true, source.Absent()
 			}
@@ -188,7 +188,7 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 	state.Present = true
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		state.Err = reason(err)
+		state.Err = openfile.Reason(err)
 	}
 	var found []finding
 	left := &allowance{maxBytes, time.Now().Add(maxTime)}
@@ -253,7 +253,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 		data, err = readRegular(fsys, name, info)
 	}
 	if err != nil {
-		f.sum = sha256.Sum256([]byte("unreadable: " + reason(err)))
+		f.sum = sha256.Sum256([]byte("unreadable: " + openfile.Reason(err)))
 		f.unreadable(err)
 	} else {
 		f.info, f.sum = info, sha256.Sum256(data)
@@ -306,7 +306,7 @@ func (f *file) unreadable(err error) {
 	if leadsOutside(err) {
 		f.finding.cause = Outside
 	}
-	f.finding.faults = []Fault{{Message: reason(err)}}
+	f.finding.faults = []Fault{{Message: openfile.Reason(err)}}
 }
 
 // baseName is the name of a file without its folder and its extension.
@@ -316,7 +316,7 @@ func baseName(file string) string {
 }
 
 // leadsOutside tells the error of a root that refuses a link, which package os does not export.
-func leadsOutside(err error) bool { return reason(err) == "path escapes from parent" }
+func leadsOutside(err error) bool { return openfile.Reason(err) == "path escapes from parent" }
 
 // readRegular reads a file of ordinary kind and size. Opening a pipe would wait for a writer, so the kind is looked at
 // first.
@@ -334,12 +334,4 @@ func readRegular(fsys fs.FS, name string, info fs.FileInfo) ([]byte, error) {
 	defer file.Close()
 	// One byte more than allowed tells a file that has grown meanwhile; the parser refuses it.
 	return io.ReadAll(io.LimitReader(file, MaxFileSize+1))
-}
-
-// reason gives an error of the file system without the operation and the path.
-func reason(err error) string {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err.Error()
-	}
-	return err.Error()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -83,7 +84,7 @@ type folderVerdict struct {
 func checkCommands(ctx context.Context, env *opening.Environment, dir string, offline, asJSON bool) error {
 	root, err := commandhost.OpenFolder(dir)
 	if err != nil {
-		why := faults.Unreadable(err)
+		why := openfile.Reason(err)
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "there is no such folder"
 		}

@@ -2,22 +2,11 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
-
-// Unreadable says why a file could not be read, without its name.
-func Unreadable(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
-}
 
 // At gives the place of a fault as editors understand it.
 func At(file string, f definition.Fault) string {

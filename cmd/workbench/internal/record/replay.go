@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
-	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/transcript"
@@ -49,7 +48,7 @@ func (e exitedError) Error() string {
 func replay(ctx context.Context, env *cli.Environment, path string, times bool) error {
 	data, _, err := openfile.Read(path, maxTranscript)
 	if err != nil {
-		return cli.Hint(fmt.Errorf("%s: %s", path, faults.Unreadable(err)), "name a transcript; workbench record makes one")
+		return cli.Hint(fmt.Errorf("%s: %s", path, openfile.Reason(err)), "name a transcript; workbench record makes one")
 	}
 	player, err := transcript.NewPlayer(data)
 	if err != nil {

@@ -88,7 +88,7 @@ func validateFile(ctx context.Context, env *opening.Environment, parser *definit
 		data, _, err = openfile.Read(file, definition.MaxFileSize)
 	}
 	if err != nil {
-		v.Faults = append(v.Faults, definition.Fault{Message: faults.Unreadable(err)})
+		v.Faults = append(v.Faults, definition.Fault{Message: openfile.Reason(err)})
 		return v
 	}
 	w, err := parser.ParseWith(file, data, routines)

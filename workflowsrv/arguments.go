@@ -15,6 +15,7 @@ import (
 type arguments struct {
 	given map[string]json.RawMessage
 	fault *fault
+	bare  bool // the call came in the bare form, which keeps the rule of the published API for steps that lack a variable
 }
 
 // parseArguments reads the arguments of a tool that has those known. Absent, null and [] are no arguments, and a JSON

@@ -104,8 +104,7 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 	if t == nil {
 		return s.door.list(), nil
 	}
-	ctx := context.WithValue(context.Background(), bareKey{}, true)
-	result, f := s.door.service.call(ctx, t, r.params, nil)
+	result, f := s.door.service.call(context.Background(), t, r.params, nil)
 	return result.json, f
 }
 

@@ -18,7 +18,7 @@ func runNext(ctx context.Context, s *service, a arguments) (result, *fault) {
 	if f != nil {
 		return result{}, f
 	}
-	r := stepping.Request{Mode: s.opts.Mode, PassOver: isBare(ctx), Completed: a.strings("completedSteps"), Context: a.object("context"), State: a.text("state")}
+	r := stepping.Request{Mode: s.opts.Mode, PassOver: a.bare, Completed: a.strings("completedSteps"), Context: a.object("context"), State: a.text("state")}
 	if a.has("currentStep") { // It is only checked: it is the one being worked on, not a done one.
 		if _, f = step(e.Workflow, a.id("currentStep")); f != nil && a.fault == nil {
 			a.fault = f

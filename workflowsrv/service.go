@@ -69,6 +69,7 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 	if a.fault != nil {
 		return result{}, a.fault
 	}
+	a.bare = who == nil
 	if t.keep != nil && (t.run == nil || slices.ContainsFunc(t.more, a.has)) {
 		if who.Principal == "" {
 			return result{}, &fault{code: codeState, advice: "a run belongs to a user, and this call is for none: what a step or a command calls cannot begin, read or change runs"}
@@ -77,9 +78,3 @@ func (s *service) call(ctx context.Context, t *tool, raw []byte, who *runs.Calle
 	}
 	return t.run(ctx, s, a)
 }
-
-// bareKey marks the context of a call of the bare form, which keeps the rule of the published API for steps that lack a
-// variable.
-type bareKey struct{}
-
-func isBare(ctx context.Context) bool { return ctx.Value(bareKey{}) != nil }

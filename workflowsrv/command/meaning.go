@@ -142,7 +142,8 @@ func looksLike(field string) []string {
 	if strings.Count(low, ".") == 3 && strings.Trim(low, "0123456789.") == "" {
 		return []string{"ip", "address"}
 	}
-	if _, end, ok := cutLast(low, "."); ok && !strings.ContainsAny(end, "/0123456789") || ok && (end == "mp3" || end == "mp4") {
+	end := low[strings.LastIndexByte(low, '.')+1:]
+	if ok := end != "" && len(end) < len(low)-1; ok && !strings.ContainsAny(end, "/0123456789") || ok && (end == "mp3" || end == "mp4") {
 		switch end {
 		case "png", "jpg", "jpeg", "gif", "svg", "webp", "mp3", "mp4", "wav":
 			return []string{"file", "image", "media"}
@@ -154,7 +155,7 @@ func looksLike(field string) []string {
 		if slices.Contains([]string{"txt", "md", "json", "yaml", "yml", "csv", "log", "ini", "toml", "xml", "html", "go", "py", "js", "ts", "sh", "sql"}, end) {
 			return []string{"file", "path", "text"}
 		}
-		if len(end) >= 1 && len(end) <= 5 {
+		if len(end) <= 5 {
 			return []string{"file", "path"}
 		}
 	}
@@ -165,13 +166,6 @@ func looksLike(field string) []string {
 		return []string{"path", "directory"}
 	}
 	return nil
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	if i := strings.LastIndex(s, sep); i > 0 && i+len(sep) < len(s) {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // wanted is what an instruction wants done, 0 if no word says. What begins with a name and says no verb states a fact,

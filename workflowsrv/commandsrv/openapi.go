@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -14,7 +15,7 @@ func (s *Server) openAPI() json.RawMessage {
 	info := s.commands().Info()
 	paths := map[string]map[string]any{}
 	for _, o := range s.table {
-		paths[o.path] = map[string]any{verb(o.method): o.describe(o.name, json.RawMessage(o.output), "application/json")}
+		paths[o.path] = map[string]any{strings.ToLower(o.method): o.describe(o.name, json.RawMessage(o.output), "application/json")}
 	}
 	agent := s.operations[kindAgent]
 	event := json.RawMessage(`{"type":"object","properties":{"type":{"enum":["trace","text","output","error"]},"data":{"type":"object"}},"required":["type","data"]}`)
@@ -60,13 +61,6 @@ func stopped(get any) map[string]any {
 	m["responses"] = maps.Clone(m["responses"].(map[string]any))
 	m["responses"].(map[string]any)["409"] = map[string]any{"description": "Another process works on it", "content": content(json.RawMessage(`{"$ref":"#/components/schemas/Error"}`), "application/json")}
 	return m
-}
-
-func verb(method string) string {
-	if method == http.MethodGet {
-		return "get"
-	}
-	return "post"
 }
 
 // describe gives an operation with its arguments and results.

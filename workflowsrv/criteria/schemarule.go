@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,7 +20,7 @@ func (j *judge) schema(r *rule, n *Node) {
 		return
 	}
 	if j.document.fault != "" {
-		n.Outcome, n.Got, n.Message = Failed, "no JSON: "+j.document.fault, notJSON(r)
+		n.Outcome, n.Got, n.Message = Failed, "no JSON: "+j.document.fault, cmp.Or(r.message, issueNotJSON)
 		n.mend = []string{j.mendJSON()}
 		return
 	}
@@ -46,14 +47,6 @@ func (j *judge) schema(r *rule, n *Node) {
 		n.Children = explainFaults(faults, v)
 		n.describe(r)
 	}
-}
-
-// notJSON is the message for an output that is not JSON at all.
-func notJSON(r *rule) string {
-	if r.message != "" {
-		return r.message
-	}
-	return issueNotJSON
 }
 
 func (j *judge) mendJSON() string {

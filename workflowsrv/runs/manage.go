@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,10 +83,7 @@ func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
 	if o.To != 0 {
 		return Answer{}, &Error{"a checkpoint is where the run is, not at an event", "leave out to, or rewind to the event first"}
 	}
-	name := checkpointName(o)
-	if name == "" {
-		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
-	}
+	name := cmp.Or(checkpointName(o), fmt.Sprintf("checkpoint %d", len(t.r.Events)+1))
 	if t.r.Status.Over() {
 		return t.over(ctx)
 	}
@@ -124,14 +122,7 @@ func (r *Run) placeOf(o Order) (int, error) {
 			names = append(names, strconv.Quote(e.Text))
 		}
 	}
-	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", r.ID, name), "it has " + orNone(names)}
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", r.ID, name), "it has " + cmp.Or(strings.Join(names, ", "), "none")}
 }
 
 func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {

@@ -141,7 +141,6 @@ func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	s.Confirm = b.confirmation(n.Get("requireConfirmation"), path+"/requireConfirmation")
 	s.Criteria = b.criteria(n.Get("validationCriteria"), path+"/validationCriteria")
 	b.fragments(s, n.Get("promptFragments"), path+"/promptFragments")
-	b.checkFragments(n.Get("promptFragments"), path+"/promptFragments")
 	b.duties(s, n, path)
 	b.delegations(s, n.Get("parallelDelegations"), path+"/parallelDelegations")
 	at := placedAt{n, path}
@@ -167,10 +166,21 @@ func countSources(faults *document.Faults, at placedAt) {
 	}
 }
 
+// fragments reads the fragments of a step, and reports those that cannot be told apart, or that want what is there only
+// when a file is read.
 func (b *builder) fragments(s *Step, n *document.Node, path string) {
+	seen := map[string]bool{}
 	for i, item := range items(n) {
-		when := b.condition(item.Get("when"), path+document.Pointer(strconv.Itoa(i), "when"))
+		id, at := item.Str("id"), path+document.Pointer(strconv.Itoa(i))
+		when := b.condition(item.Get("when"), at+"/when")
 		s.Fragments = append(s.Fragments, Fragment{When: when, Text: item.Str("text")})
+		if id != "" && seen[id] {
+			b.faults.Add(item.Get("id"), at+"/id", "the fragment %q is twice in the step", id)
+		}
+		seen[id] = true
+		if strings.Contains(item.Str("text"), "{{wr.") {
+			b.faults.Add(item.Get("text"), at+"/text", "{{wr.…}} is filled in when the file is read, before it is known which fragments apply; put it into the prompt")
+		}
 	}
 }
 

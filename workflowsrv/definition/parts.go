@@ -197,18 +197,3 @@ func (b *builder) extensions(doc *document.Node) {
 		b.slots[n.Str("slotId")] = n.Str("default")
 	}
 }
-
-// checkFragments reports fragments that cannot be told apart, or that want what is there only when a file is read.
-func (b *builder) checkFragments(n *document.Node, path string) {
-	seen := map[string]bool{}
-	for i, item := range items(n) {
-		id, at := item.Str("id"), path+document.Pointer(strconv.Itoa(i))
-		if id != "" && seen[id] {
-			b.faults.Add(item.Get("id"), at+"/id", "the fragment %q is twice in the step", id)
-		}
-		seen[id] = true
-		if strings.Contains(item.Str("text"), "{{wr.") {
-			b.faults.Add(item.Get("text"), at+"/text", "{{wr.…}} is filled in when the file is read, before it is known which fragments apply; put it into the prompt")
-		}
-	}
-}

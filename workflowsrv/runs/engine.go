@@ -75,6 +75,12 @@ func NewEngine(opts Options) *Engine {
 	if opts.Memory == nil {
 		opts.Memory = NewMemory()
 	}
+	if opts.Expire == nil {
+		opts.Expire = func() time.Duration { return 0 }
+	}
+	if opts.Moved == nil {
+		opts.Moved = func(string, string, bool) {}
+	}
 	opts.hold, opts.patience = cmp.Or(opts.hold, 15*time.Second), cmp.Or(opts.patience, 20*time.Second)
 	return &Engine{
 		opts: opts, parser: new(definition.Parser), memory: opts.Memory,
@@ -235,12 +241,6 @@ func letters(n int) string {
 		bits[i] = all[b%32]
 	}
 	return string(bits)
-}
-
-func (e *Engine) moved(principal, run string, begun bool) {
-	if e.opts.Moved != nil {
-		e.opts.Moved(principal, run, begun)
-	}
 }
 
 // The words by which events say how the conditions of a run compare.

@@ -4,15 +4,8 @@ import (
 	"time"
 )
 
-func (e *Engine) expiry() time.Duration {
-	if e.opts.Expire == nil {
-		return 0
-	}
-	return e.opts.Expire()
-}
-
 // expires says when a run expires in which nothing happens from now on; nil: never, or it is over.
-func (e *Engine) expires(r *Run) *time.Time { return r.Head.expires(r.Updated, e.expiry()) }
+func (e *Engine) expires(r *Run) *time.Time { return r.Head.expires(r.Updated, e.opts.Expire()) }
 
 // expires says when a run expires to which nothing has happened since it was updated, if that may be so for most, 0 for
 // ever. The time for which a step waits is no such time: it is as the file wants it.

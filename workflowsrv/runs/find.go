@@ -108,7 +108,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 		var list []Found
 		logs, fault := e.logs(ctx)
 		for _, l := range logs {
-			found, err := Search(ctx, l, who.Principal, query, maxSearched, e.expiry())
+			found, err := Search(ctx, l, who.Principal, query, maxSearched, e.opts.Expire())
 			if err != nil {
 				return Answer{}, err
 			}

@@ -59,7 +59,7 @@ func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found
 			return nil, err
 		}
 		for _, r := range list {
-			all = append(all, foundRun(r, e.expiry()))
+			all = append(all, foundRun(r, e.opts.Expire()))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Found) int { return b.Updated.Compare(a.Updated) })

@@ -72,6 +72,6 @@ func (e *Engine) begin(ctx context.Context, log Log, principal string, r *Run, d
 	if err := log.StartRun(context.WithoutCancel(ctx), principal, kept, definition, events...); err != nil {
 		return err
 	}
-	e.moved(principal, r.ID, true)
+	e.opts.Moved(principal, r.ID, true)
 	return nil
 }

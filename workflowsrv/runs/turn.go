@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,10 +64,7 @@ func (t *turn) warn(format string, args ...any) {
 
 // note adds an event to the run; flush keeps it.
 func (t *turn) note(e Event) {
-	e.At = now()
-	if e.By == "" {
-		e.By = byWorkbench
-	}
+	e.At, e.By = now(), cmp.Or(e.By, byWorkbench)
 	t.pending = append(t.pending, e)
 	t.r.add(e)
 }
@@ -130,7 +128,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 		return err
 	}
 	t.pending, t.pinned, t.r.Updated = nil, nil, now()
-	t.e.moved(t.who.Principal, t.r.ID, false)
+	t.e.opts.Moved(t.who.Principal, t.r.ID, false)
 	t.r.Held = time.Now().Add(hold)
 	return nil
 }
@@ -173,7 +171,7 @@ func (t *turn) expire(ctx context.Context) error {
 	if at == nil || time.Now().Before(*at) || time.Now().Before(t.r.Held) {
 		return nil
 	}
-	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", moment(t.r.Updated), t.e.expiry())})
+	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", moment(t.r.Updated), t.e.opts.Expire())})
 	return t.flush(ctx, 0)
 }
 

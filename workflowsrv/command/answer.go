@@ -83,7 +83,6 @@ const nothingRun = "Nothing was run."
 
 // giveUp ends a question without doing anything.
 func (t *turn) giveUp(text string) *Outcome {
-	t.traceIn(nil, nil)
 	o := t.outcome(nil, nil, false, CommandResponse{Response: text})
 	o.Status = Cancelled
 	return o
@@ -91,7 +90,6 @@ func (t *turn) giveUp(text string) *Outcome {
 
 // again asks once more.
 func (t *turn) again(pending Pending, question string) *Outcome {
-	t.traceIn(nil, nil)
 	o := t.outcome(nil, nil, false, CommandResponse{Response: question})
 	o.Status, o.Question, o.Pending = AwaitingUser, question, &pending
 	return o

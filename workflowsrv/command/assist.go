@@ -35,7 +35,6 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	t.query = strings.TrimSpace(query)
 	bare, named := unslashed(query)
 	if bare == "" {
-		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Say what you want to do. what_can_i_do lists the commands."}), nil
 	}
 	if v, rest, ok := t.said(bare).exact(named); ok {
@@ -51,7 +50,6 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	}
 	t.inferred = true
 	if forbids(t.query) {
-		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run: the instruction says what not to do. Say what should be done."}), nil
 	}
 	if v, ok := t.said(bare).misspelt(); ok {

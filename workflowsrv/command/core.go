@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -108,10 +109,7 @@ func (c *Command) listed(at Path) ListedEntry {
 	needed, fewer := []string{}, false
 	for _, p := range c.Params {
 		required := p.needed(at)
-		kind := strings.Join(p.Types, " or ")
-		if kind == "" {
-			kind = "any"
-		}
+		kind := cmp.Or(strings.Join(p.Types, " or "), "any")
 		entry.Parameters = append(entry.Parameters, ListedParam{Name: p.Name, Type: kind, Required: required, Description: p.Description,
 			Choices: enumTexts(p.schema), Default: p.fallback(), Examples: p.Examples, AvailableFrom: p.AvailableFrom})
 		if required {

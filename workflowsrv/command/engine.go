@@ -105,7 +105,6 @@ func (t *turn) execute(text string) (*Outcome, error) {
 	}
 	v, problem := t.w.resolve(t.path, name)
 	if problem != nil {
-		t.traceIn(nil, nil)
 		return t.refuse(nil, nil, problem, t.w.explainUnknown(t.path, name, problem)), nil
 	}
 	problem = &Problem{}
@@ -119,7 +118,6 @@ func (t *turn) execute(text string) (*Outcome, error) {
 func (t *turn) action(a Action) (*Outcome, error) {
 	v, problem := t.w.resolve(t.path, a.CommandName)
 	if problem != nil {
-		t.traceIn(nil, nil)
 		return t.refuse(nil, nil, problem, t.w.explainUnknown(t.path, a.CommandName, problem)), nil
 	}
 	args := arguments{}

@@ -25,7 +25,6 @@ func (t *turn) offer(found []candidate) (*Outcome, error) {
 	found = slices.DeleteFunc(slices.Clone(found), candidate.weak)
 	switch {
 	case len(found) == 0:
-		t.traceIn(nil, nil)
 		return t.refuse(nil, nil, &Problem{}, "No command at "+t.w.Title(t.path)+" does that. what_can_i_do lists the commands."), nil
 	case len(found) == 1, found[0].score >= leadScore && found[1].score <= leadRatio*found[0].score:
 		return t.propose(found[0])
@@ -70,7 +69,6 @@ func (f candidate) shown(p Path) Candidate {
 
 // asking returns a question about which command is meant.
 func (t *turn) asking(question string, list []Candidate, shown []string) *Outcome {
-	t.traceIn(nil, nil)
 	o := t.refuse(nil, nil, &Problem{Suggestions: map[string][]string{onCommand: shown}}, question)
 	o.Output.CommandResponses[0].Artifacts = artifacts("candidates", list)
 	o.Status, o.Question = AwaitingUser, question

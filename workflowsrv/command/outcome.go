@@ -59,10 +59,7 @@ func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
 		if v, ok := m.text.value(get); ok && len(v) > maxPlaceValue {
 			response.Response += fmt.Sprintf("\n(%s has more than %d bytes, and is not known at the place)", m.name, maxPlaceValue)
 		} else if ok {
-			if place.Values == nil {
-				place.Values = map[string]json.RawMessage{}
-			}
-			place.Values[m.name] = v
+			set(&place.Values, m.name, v)
 		}
 	}
 	path, ok := t.w.enter(t.path, c.enter.context, place)
@@ -104,8 +101,11 @@ func (t *turn) refuse(c *Command, args arguments, problem *Problem, text string)
 	return o
 }
 
-// outcome completes an answer and traces it.
+// outcome completes an answer and traces it; c is nil where what came in is no command, which is traced with it.
 func (t *turn) outcome(c *Command, args arguments, success bool, response CommandResponse) *Outcome {
+	if c == nil {
+		t.traceIn(nil, nil)
+	}
 	o := &Outcome{Status: Completed, Path: t.path, Inferred: t.inferred, Output: CommandOutput{
 		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path),
 		CommandParameters: json.RawMessage("null"), CommandResponses: []CommandResponse{response},

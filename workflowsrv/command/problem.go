@@ -52,20 +52,13 @@ func near(text string, values []string) []string {
 
 // offer notes all the values that a parameter can have.
 func (p *Problem) offer(name string, values []string) {
-	if p.choices == nil {
-		p.choices = map[string][]string{}
-	}
-	p.choices[name] = values
+	set(&p.choices, name, values)
 }
 
 func (p *Problem) suggest(name string, values []string) {
-	if len(values) == 0 {
-		return
+	if len(values) > 0 {
+		set(&p.Suggestions, name, values)
 	}
-	if p.Suggestions == nil {
-		p.Suggestions = map[string][]string{}
-	}
-	p.Suggestions[name] = values
 }
 
 // sources notes where values that are missing or wrong can be had.
@@ -76,10 +69,7 @@ func (p *Problem) sources(c *Command) {
 			return
 		}
 		if len(param.AvailableFrom) > 0 {
-			if p.AvailableFrom == nil {
-				p.AvailableFrom = map[string][]string{}
-			}
-			p.AvailableFrom[name] = param.AvailableFrom
+			set(&p.AvailableFrom, name, param.AvailableFrom)
 		}
 		if _, known := p.Suggestions[name]; !known {
 			p.suggest(name, near("", enumTexts(param.schema)))

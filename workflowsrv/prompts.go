@@ -50,9 +50,7 @@ func (o *offers) listPrompts(context.Context, []byte) ([]byte, error) {
 	for _, e := range o.audience.forList().Entries {
 		list = append(list, promptFor(e.Workflow))
 	}
-	return json.Marshal(struct {
-		Prompts []prompt `json:"prompts"`
-	}{list})
+	return json.Marshal(map[string]any{"prompts": list})
 }
 
 // getPrompt has the model follow a workflow. It begins nothing: clients get prompts to show them, too.

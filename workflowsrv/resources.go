@@ -21,17 +21,13 @@ const runType = "application/json"
 
 // A resource is a run, or the file of a skill, in a list.
 type resource struct {
-	URI         string               `json:"uri"`
-	Name        string               `json:"name"`
-	Title       string               `json:"title"`
-	Description string               `json:"description,omitempty"`
-	MIMEType    string               `json:"mimeType"`
-	Size        int                  `json:"size,omitempty"`
-	Annotations *resourceAnnotations `json:"annotations,omitempty"`
-}
-
-type resourceAnnotations struct {
-	Modified string `json:"lastModified"`
+	URI         string            `json:"uri"`
+	Name        string            `json:"name"`
+	Title       string            `json:"title"`
+	Description string            `json:"description,omitempty"`
+	MIMEType    string            `json:"mimeType"`
+	Size        int               `json:"size,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // listResources lists the runs of a principal, and the skills for clients that do not ask for these.
@@ -50,16 +46,14 @@ func (o *offers) listResources(ctx context.Context, p principal.Principal) ([]by
 			title += " at " + f.Head.Step
 		}
 		list = append(list, resource{runPrefix + f.ID, f.ID, title, f.Head.Goal, runType, 0,
-			&resourceAnnotations{f.Updated.UTC().Format("2006-01-02T15:04:05Z")}})
+			map[string]string{"lastModified": f.Updated.UTC().Format("2006-01-02T15:04:05Z")}})
 	}
 	for _, e := range o.audience.forList().Entries {
 		if k, text, ok := skillOf(e); ok {
 			list = append(list, resource{k.URI, k.Frontmatter.Name, e.Name, k.Frontmatter.Description, skillType, len(text), nil})
 		}
 	}
-	return json.Marshal(struct {
-		Resources []resource `json:"resources"`
-	}{list})
+	return json.Marshal(map[string]any{"resources": list})
 }
 
 func listTemplates(context.Context, []byte) ([]byte, error) {

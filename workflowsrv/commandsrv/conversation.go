@@ -13,10 +13,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-type statusResult struct {
-	Status string `json:"status"`
-}
-
 type rotated struct {
 	Status            string `json:"status"`
 	NewConversationID string `json:"new_conversation_id"`
@@ -85,10 +81,6 @@ func extract(said []Exchange) (topic, summary string) {
 	return topic, summary
 }
 
-type conversations struct {
-	Conversations []listed `json:"conversations"`
-}
-
 type listed struct {
 	ConversationID string `json:"conversation_id"`
 	Topic          string `json:"topic"`
@@ -111,14 +103,14 @@ func runListConversations(ctx context.Context, s *service, c *caller, at session
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	list := conversations{[]listed{}}
+	list := []listed{}
 	for _, k := range found {
 		if k.Damaged {
 			k.Topic = damagedTopic
 		}
-		list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), millis(k.Expires), k.ID == at.Conversation})
+		list = append(list, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), millis(k.Expires), k.ID == at.Conversation})
 	}
-	return list, nil
+	return map[string]any{"conversations": list}, nil
 }
 
 // damagedTopic stands for the topic of a conversation of which only the id is left.
@@ -143,7 +135,7 @@ func runActivateConversation(ctx context.Context, s *service, c *caller, at sess
 		}
 		return nil, f.about(at)
 	}
-	return statusResult{"ok"}, nil
+	return map[string]string{"status": "ok"}, nil
 }
 
 func runPostFeedback(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
@@ -172,7 +164,7 @@ func runPostFeedback(ctx context.Context, s *service, c *caller, at session, a a
 	if err := s.store.SaveFeedback(ctx, at.owner, at.Conversation, given); err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	return statusResult{"ok"}, nil
+	return map[string]string{"status": "ok"}, nil
 }
 
 // conversationOperations are about what was said.

@@ -204,7 +204,7 @@ type turnState struct {
 
 // serveTurn tells the owner of a turn what has become of it.
 func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
-	owner := ownerIn(callerOf(r), r)
+	owner := ownerIn(r)
 	found, err := s.result(r.Context(), owner, key)
 	if err != nil {
 		s.noTurn(w, owner, key, err)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"sync"
+	"sync/atomic"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -47,19 +47,15 @@ func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 
 // A door is one MCP session. The session of ours that it has begun last is what its calls mean when they name none.
 type door struct {
-	s   *Server
-	who principal.Principal
-
-	mu      sync.Mutex
-	session string
+	s       *Server
+	who     principal.Principal
+	session atomic.Value // a string
 }
 
 func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	c := &caller{who: d.who, client: cmp.Or(call.Client, "mcp")}
 	if call.Era.HasHandshake() {
-		d.mu.Lock()
-		c.session = d.session
-		d.mu.Unlock()
+		c.session, _ = d.session.Load().(string)
 	}
 	if call.Progress != nil {
 		c.tell = func(ev event) {
@@ -84,9 +80,7 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 		}
 	}
 	if o.name == "initialize" {
-		d.mu.Lock()
-		d.session = c.session
-		d.mu.Unlock()
+		d.session.Store(c.session)
 	}
 	var more []byte
 	if o.name == kindRun {

@@ -8,7 +8,8 @@ import (
 )
 
 // ownerIn is whose turns a request is about: an administrator's session says for whom they act, and may itself be over.
-func ownerIn(c *caller, r *http.Request) string {
+func ownerIn(r *http.Request) string {
+	c := callerOf(r)
 	if handle := r.URL.Query().Get("session_id"); handle != "" {
 		if named, _, ok := ownerOf(c.who, handle); ok {
 			return named
@@ -19,8 +20,7 @@ func ownerIn(c *caller, r *http.Request) string {
 
 // stopTurn stops a turn and tells what has become of it. One that is over stays as it is.
 func (s *Server) stopTurn(w http.ResponseWriter, r *http.Request, key string) {
-	c := callerOf(r)
-	owner := ownerIn(c, r)
+	owner := ownerIn(r)
 	if t := s.latest.running(owner, key); t != nil {
 		t.stop(errStopped)
 		t.watch(r.Context(), nil)
@@ -35,8 +35,7 @@ func (s *Server) stopTurn(w http.ResponseWriter, r *http.Request, key string) {
 
 // serveEvents tells of a turn as it goes on, from its beginning, whoever began it.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string) {
-	c := callerOf(r)
-	owner := ownerIn(c, r)
+	owner := ownerIn(r)
 	st, ctx := newStream(w, r)
 	defer st.gone()
 	t := s.latest.running(owner, key)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
@@ -176,11 +177,7 @@ func (t *run) await() *commandsrv.AgentResult {
 		r.Output.CommandResponses[0].NextActions = []command.Action{t.Ask.Pending.Action}
 	}
 	r.Question, r.Form = t.Ask.Text, t.Ask.Form
-	b, err := json.Marshal(t.state)
-	if err != nil {
-		panic("a state of texts and valid JSON: " + err.Error())
-	}
-	r.State = b
+	r.State = wire.MustEncode(t.state)
 	return r
 }
 

@@ -99,9 +99,6 @@ func withRequired(schema json.RawMessage, params []command.ListedParam) json.Raw
 	if len(required) > 0 {
 		members["required"], _ = json.Marshal(required)
 	}
-	b, err := json.Marshal(members)
-	if err != nil {
-		return schema
-	}
+	b, _ := json.Marshal(members) // read from JSON, and so written
 	return b
 }

@@ -27,10 +27,7 @@ func (t *run) askUser(callID string, object map[string]json.RawMessage) (result,
 	if len(options) > 1 {
 		field["enum"] = options
 	}
-	form, err := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}})
-	if err != nil {
-		return "", "", err
-	}
+	form, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}}) // of texts
 	t.Ask = &question{CallID: callID, Text: text, Form: form}
 	return t.reach()
 }

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -63,10 +64,7 @@ type caseReader struct {
 }
 
 func (r *caseReader) read(n *document.Node, path string) Case {
-	c := Case{Name: n.Str("name"), Sets: map[string][]map[string]any{}, Outputs: map[string][]string{}, Rejected: map[string][]string{}}
-	if c.Name == "" {
-		c.Name = strings.TrimPrefix(path, "/")
-	}
+	c := Case{Name: cmp.Or(n.Str("name"), strings.TrimPrefix(path, "/")), Sets: map[string][]map[string]any{}, Outputs: map[string][]string{}, Rejected: map[string][]string{}}
 	known := []string{"name", "context", "sets", "outputs", "rejected", "steps", "missing"}
 	for _, m := range n.Members {
 		at := path + "/" + m.Key

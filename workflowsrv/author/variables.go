@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -85,9 +86,7 @@ func (v *variables) note(s *definition.Step, name, test string) {
 	if !slices.Contains(known.Tested, s.ID) {
 		known.Tested = append(known.Tested, s.ID)
 	}
-	if test == "" {
-		test = "true or false"
-	}
+	test = cmp.Or(test, "true or false")
 	if !slices.Contains(known.Tests, test) {
 		known.Tests = append(known.Tests, test)
 	}

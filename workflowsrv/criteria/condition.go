@@ -37,10 +37,7 @@ func ParseCondition(v any) (*Condition, error) { return parseCondition(v, "") }
 
 func parseCondition(v any, path string) (*Condition, error) {
 	c := &Condition{}
-	if v == nil {
-		return c, nil
-	}
-	if m, ok := v.(map[string]any); ok && len(m) == 0 {
+	if m, ok := v.(map[string]any); v == nil || ok && len(m) == 0 {
 		return c, nil
 	}
 	root, err := c.parse(v, path, 0)

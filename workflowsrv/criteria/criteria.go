@@ -31,16 +31,13 @@ const kindAll = "all"
 // Parse parses decoded JSON criteria: an array of rules, a composition {"and"|"or"|"not": …}, or a bare rule. nil and
 // [] demand only an output that is not blank; {} demands nothing. The error is a *[ShapeError] or a *[SchemaError].
 func Parse(v any) (*Criteria, error) {
-	if v == nil {
+	list, isList := v.([]any)
+	switch m, isObject := v.(map[string]any); {
+	case v == nil || isList && len(list) == 0:
 		return &Criteria{}, nil
-	}
-	if list, ok := v.([]any); ok {
-		if len(list) == 0 {
-			return &Criteria{}, nil
-		}
+	case isList:
 		return newCriteria(parseList(kindAll, list, "", 0))
-	}
-	if m, ok := v.(map[string]any); ok && len(m) == 0 {
+	case isObject && len(m) == 0:
 		return &Criteria{&rule{kind: kindAll}}, nil
 	}
 	return newCriteria(parseRule(v, "", 0))

@@ -32,9 +32,7 @@ func (b *builder) act(s *Step, n *document.Node, path string) {
 			a.Arguments = v.AppendJSON(nil)
 			b.needs(a, v, path+"/arguments")
 		}
-		if v := n.Get("retries"); v != nil {
-			fmt.Sscanf(v.Value, "%d", &a.Retries) // as above
-		}
+		a.Retries = n.Integer("retries")
 		a.Expect = b.condition(n.Get("expect"), path+"/expect")
 		fmt.Fprintf(&prompt, "Call the tool %s of the server %s in the toolbox %s with these arguments: %s", a.Tool, a.Server, a.Toolbox, a.Arguments)
 	case ActWait:

@@ -35,11 +35,7 @@ func (r Routines) Add(w *Workflow, file string) {
 
 // isRoutine reports whether an id is that of a routine: routine-NAME, also behind a namespace.
 func isRoutine(id string) bool {
-	_, local, dotted := strings.Cut(id, ".")
-	if !dotted {
-		local = id
-	}
-	return strings.HasPrefix(local, routinePrefix)
+	return strings.HasPrefix(id[strings.IndexByte(id, '.')+1:], routinePrefix)
 }
 
 // argument is what a routine has in place of a value that its caller gives.

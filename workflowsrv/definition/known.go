@@ -3,7 +3,6 @@ package definition
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // knownRefs gives the texts that parts of a prompt refer to by the names of published workflow files. The texts are
@@ -96,5 +95,5 @@ func figures(profile string) string {
 
 // names lists the keys of a table in order.
 func names[V any](table map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(table), strings.Compare)
+	return slices.Sorted(maps.Keys(table))
 }

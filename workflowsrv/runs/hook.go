@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -54,10 +55,7 @@ func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 		}
 		break
 	}
-	where := t.e.opts.Gateway
-	if where == "" {
-		where = "https://GATEWAY"
-	}
+	where := cmp.Or(t.e.opts.Gateway, "https://GATEWAY")
 	text := fmt.Sprintf("%s waits for a request: POST %s%s%s.%s", t.r.ID, where, HookPath, t.r.ID, began.Hook)
 	if t.e.opts.Gateway == "" {
 		text += ", where GATEWAY is a workbench serve --http that keeps its runs in the same place"

@@ -111,10 +111,7 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 		}
 	}
 	if r.IsError {
-		if text == "" {
-			text = "the tool failed, and said nothing"
-		}
-		return nil, cut.After(text, maxFailure)
+		return nil, cut.After(cmp.Or(text, "the tool failed, and said nothing"), maxFailure)
 	}
 	if len(r.Structured) > 0 && len(r.Structured) <= maxResult {
 		return r.Structured, ""

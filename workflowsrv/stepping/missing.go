@@ -1,6 +1,7 @@
 package stepping
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,11 +17,7 @@ func (l *missingList) any() bool { return len(l.list) > 0 }
 // addTests notes the tests that keep the step from being chosen.
 func (l *missingList) addTests(stepID string, tests []criteria.VarTest) {
 	for _, t := range tests {
-		op := t.Op
-		if op == "" {
-			op = truthTest
-		}
-		l.note(stepID, t.Name, Test{Operator: op, Value: t.Value})
+		l.note(stepID, t.Name, Test{Operator: cmp.Or(t.Op, truthTest), Value: t.Value})
 	}
 }
 

@@ -392,13 +392,5 @@ func (k *walker) confirm(s *definition.Step, scope *criteria.Scope) bool {
 
 // modelHint words a tier as the published API does.
 func modelHint(tier string) string {
-	switch tier {
-	case "heavy":
-		return "model-with-strong-reasoning"
-	case "mid":
-		return "general-purpose-model"
-	case "lightweight":
-		return "fast-model"
-	}
-	return ""
+	return map[string]string{"heavy": "model-with-strong-reasoning", "mid": "general-purpose-model", "lightweight": "fast-model"}[tier]
 }

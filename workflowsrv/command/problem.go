@@ -39,6 +39,14 @@ func (p *Problem) about(name string) bool {
 	return slices.ContainsFunc(p.Invalid, func(i Invalid) bool { return i.Name == name })
 }
 
+// set adds a member to a map that may not be there yet.
+func set[V any](m *map[string]V, name string, v V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[name] = v
+}
+
 // maxSuggestions is how many values are suggested for a parameter.
 const maxSuggestions = 10
 

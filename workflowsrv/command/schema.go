@@ -15,14 +15,6 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// set adds a member to a map that may not be there yet.
-func set[V any](m *map[string]V, name string, v V) {
-	if *m == nil {
-		*m = map[string]V{}
-	}
-	(*m)[name] = v
-}
-
 // decode reads JSON as criteria wants it.
 func decode(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))

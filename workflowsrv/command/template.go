@@ -217,47 +217,5 @@ type member struct {
 	text *template
 }
 
-// A filling is a part of a command that values are put into.
-type filling struct {
-	at    []string // the keys that lead to it in the file
-	names []string // of the values
-	after bool     // the command has run by then, so that its outputs are there
-}
-
-// fillings are those of a command, without those of its parameters.
-func (c *Command) fillings() []filling {
-	var list []filling
-	add := func(after bool, names []string, at ...string) { list = append(list, filling{at, names, after}) }
-	if b := c.Bind.Tool; b != nil {
-		add(false, b.arguments.names(), "tool", "arguments")
-	}
-	if b := c.Bind.HTTP; b != nil {
-		add(false, b.url.names(), "http", "url")
-		for _, m := range b.header {
-			add(false, m.text.names(), "http", "headers", m.name)
-		}
-		add(false, b.body.names(), "http", "body")
-	}
-	if b := c.Bind.Process; b != nil {
-		for _, t := range b.argv {
-			add(false, t.names(), "process", "argv")
-		}
-		for _, m := range b.env {
-			add(false, m.text.names(), "process", "env", m.name)
-		}
-		add(false, b.stdin.names(), "process", "stdin")
-	}
-	add(true, c.reply.names(), "reply")
-	if c.enter != nil {
-		for _, m := range c.enter.key {
-			add(true, m.text.names(), "enter", "key", m.name)
-		}
-		for _, m := range c.enter.values {
-			add(true, m.text.names(), "enter", "values", m.name)
-		}
-	}
-	return list
-}
-
 // credentialPrefix marks what ${…} stands for as a secret of the user.
 const credentialPrefix = "user:"

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -70,6 +71,14 @@ type session struct {
 	place
 	store.Session
 	handle string // by which the caller knows it
+}
+
+// millis is a time in milliseconds since 1970, 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
 // about completes a fault.

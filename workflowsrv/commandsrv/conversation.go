@@ -116,14 +116,6 @@ func runListConversations(ctx context.Context, s *service, c *caller, at session
 // damagedTopic stands for the topic of a conversation of which only the id is left.
 const damagedTopic = "(damaged)"
 
-// millis is a time in milliseconds since 1970, 0 for none.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
 func runActivateConversation(ctx context.Context, s *service, c *caller, at session, a arguments) (any, *Fault) {
 	id := a.text("conversation_id")
 	err := s.store.Activate(ctx, at.owner, at.place.session, id)

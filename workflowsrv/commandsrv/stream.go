@@ -48,10 +48,11 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at, f := s.find(r.Context(), c, a)
-	var asked request
-	if f == nil {
-		asked, f = s.asked(c, at, a, agentRequest)
+	if f != nil {
+		writeFault(w, f)
+		return
 	}
+	asked, f := s.asked(c, at, a, agentRequest)
 	if f != nil {
 		writeFault(w, f)
 		return

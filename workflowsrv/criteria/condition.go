@@ -31,6 +31,14 @@ const (
 	opTruth = "" // a variable alone is tested for truth
 )
 
+// kindAll is an array of rules: all have to pass.
+const kindAll = "all"
+
+// combines reports whether a node of that kind is a combination of others.
+func combines(kind string) bool {
+	return kind == kindAll || kind == opAnd || kind == opOr || kind == opNot
+}
+
 // ParseCondition parses a decoded JSON condition. nil and {} give a condition that always holds. The error is a
 // *[ShapeError].
 func ParseCondition(v any) (*Condition, error) { return parseCondition(v, "") }

@@ -25,9 +25,6 @@ type rule struct {
 	schema   *schema  // schema
 }
 
-// kindAll is an array of rules: all have to pass.
-const kindAll = "all"
-
 // Parse parses decoded JSON criteria: an array of rules, a composition {"and"|"or"|"not": …}, or a bare rule. nil and
 // [] demand only an output that is not blank; {} demands nothing. The error is a *[ShapeError] or a *[SchemaError].
 func Parse(v any) (*Criteria, error) {
@@ -231,11 +228,6 @@ func (r *rule) messages(list []string) []string {
 		return list
 	}
 	return append(list, r.text())
-}
-
-// combines reports whether a node of that kind is a combination of others.
-func combines(kind string) bool {
-	return kind == kindAll || kind == opAnd || kind == opOr || kind == opNot
 }
 
 // text is the message of a rule, or the default text, which clients know.

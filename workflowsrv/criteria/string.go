@@ -38,3 +38,8 @@ func (t *test) words(within bool) string {
 	}
 	return t.name + " " + cmp.Or(operatorOf(t.op).sign, t.op) + " " + string(value)
 }
+
+// Words words the test for people, as [Condition.String] does.
+func (t VarTest) Words() string {
+	return (&test{op: t.Op, name: t.Name, operand: t.Value}).words(false)
+}

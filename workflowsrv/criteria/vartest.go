@@ -15,11 +15,6 @@ type VarTest struct {
 	Value any    // what it is compared with; nil for Op ""
 }
 
-// Words words the test for people, as [Condition.String] does.
-func (t VarTest) Words() string {
-	return (&test{op: t.Op, name: t.Name, operand: t.Value}).words(false)
-}
-
 // Trials are values that the test holds for and values that it does not hold for; ok is false where nobody can tell.
 func (t VarTest) Trials() (values []any, ok bool) {
 	if t.Op == opTruth {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,6 +108,13 @@ func (e *Engine) keeper(ctx context.Context) (Log, error) {
 	defer e.mu.Unlock()
 	e.log = log
 	return log, nil
+}
+
+// logs are where runs may be: in the store, and in memory if they began when there was none. An error says why there is
+// no store.
+func (e *Engine) logs(ctx context.Context) ([]Log, error) {
+	log, unkept := e.keeper(ctx)
+	return slices.Compact([]Log{log, e.memory}), unkept
 }
 
 // unknown is the error for a run that was not found. While the store cannot be opened (unkept), the run may well be in it.

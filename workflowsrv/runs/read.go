@@ -42,13 +42,6 @@ func (e *Engine) Shown(principal string, r *Run) Shown {
 	return s
 }
 
-// logs are where runs may be: in the store, and in memory if they began when there was none. An error says why there is
-// no store.
-func (e *Engine) logs(ctx context.Context) ([]Log, error) {
-	log, unkept := e.keeper(ctx)
-	return slices.Compact([]Log{log, e.memory}), unkept
-}
-
 // List returns the runs of a principal that were changed last, the latest first.
 func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found, error) {
 	var all []Found

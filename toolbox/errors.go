@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // ErrClosed says that the toolbox was closed.
@@ -18,7 +19,7 @@ var ErrRetired = errors.New("it was removed from the configuration")
 type identity struct{ toolbox, server string }
 
 func (i identity) refusal(cause error) error {
-	return &RefusedError{Toolbox: i.toolbox, Server: i.server, Cause: cause}
+	return &RefusedError{rpc.Failed{Toolbox: i.toolbox, Server: i.server, Cause: cause}}
 }
 
 func (i identity) unavailable(st Status) error {
@@ -29,17 +30,11 @@ func (i identity) unavailable(st Status) error {
 func (i identity) gone() error { return i.unavailable(Status{State: Stopped, Cause: ErrRetired}) }
 
 // RefusedError says that a request was not sent to a server that is there, and may be made again.
-type RefusedError struct {
-	Toolbox string
-	Server  string
-	Cause   error
-}
+type RefusedError struct{ rpc.Failed }
 
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("server %q of toolbox %q %v; the request was not sent", e.Server, e.Toolbox, e.Cause)
 }
-
-func (e *RefusedError) Unwrap() error { return e.Cause }
 
 // OverloadError says that a server has as many requests as it may, and that as many wait as may.
 type OverloadError struct {

@@ -268,7 +268,7 @@ func (c *Conn) lose(call *Call, err error) {
 
 // Loss words that a call gets no reply.
 func (c *Conn) Loss(cause error) error {
-	return &LostError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(cause)}
+	return &LostError{Failed{c.opts.Toolbox, c.opts.Server, foreign.NewError(cause)}}
 }
 
 // HoldUp has what the server says from now on wait for a client that reads slowly, by the account of what it has not

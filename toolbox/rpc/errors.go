@@ -31,32 +31,29 @@ func (e *SilenceError) Error() string {
 	return fmt.Sprintf("did not answer %d requests in a row, and then a ping for %s", e.Calls, e.Wait)
 }
 
-// LostError says that a request was sent and its reply did not come. Whether the server carried it out is unknown, so
-// it is never sent again.
-type LostError struct {
+// Failed is whose request failed, and why.
+type Failed struct {
 	Toolbox string
 	Server  string
 	Cause   error
 }
+
+func (f *Failed) Unwrap() error { return f.Cause }
+
+// LostError says that a request was sent and its reply did not come. Whether the server carried it out is unknown, so
+// it is never sent again.
+type LostError struct{ Failed }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("server %q of toolbox %q: %v; whether the request was carried out is unknown", e.Server, e.Toolbox, e.Cause)
 }
 
-func (e *LostError) Unwrap() error { return e.Cause }
-
 // UndoneError says that a request was certainly not carried out: a remote server refused it, or could not be reached.
-type UndoneError struct {
-	Toolbox string
-	Server  string
-	Cause   error
-}
+type UndoneError struct{ Failed }
 
 func (e *UndoneError) Error() string {
 	return fmt.Sprintf("server %q of toolbox %q: %v", e.Server, e.Toolbox, e.Cause)
 }
-
-func (e *UndoneError) Unwrap() error { return e.Cause }
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {

@@ -177,7 +177,7 @@ func (c receiver) TooLong(e *wire.TooLongError) {
 // Lost is the link's word that a request will get no reply.
 func (c receiver) Lost(id uint64, err error) {
 	if remote.IsUndone(err) {
-		c.end(id, nil, &UndoneError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(err)})
+		c.end(id, nil, &UndoneError{Failed{c.opts.Toolbox, c.opts.Server, foreign.NewError(err)}})
 		return
 	}
 	c.end(id, nil, c.Loss(err))

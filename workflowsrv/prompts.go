@@ -73,10 +73,7 @@ func (o *offers) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 		i := slices.IndexFunc(p.Arguments, func(a promptArgument) bool { return a.Name == name })
 		switch {
 		case i < 0:
-			advice := "it takes " + goalArgument
-			if near := nearest.Names(name, argumentNames(p), 1); len(near) > 0 {
-				advice = fmt.Sprintf("did you mean %q?", near[0])
-			}
+			advice := nearest.Hint(name, argumentNames(p), "it takes "+goalArgument)
 			return nil, badParams(fmt.Sprintf("the prompt %s has no argument %q; %s", e.ID, name, advice))
 		case name != goalArgument && strings.TrimSpace(text) != "":
 			variables[name] = valueOf(text)

@@ -303,7 +303,7 @@ func (source Source) place(name string) Place {
 func (f *file) unreadable(err error) {
 	f.finding.id = baseName(f.finding.place.File)
 	f.finding.cause = Unreadable
-	if leadsOutside(err) {
+	if openfile.Reason(err) == "path escapes from parent" { // of a root that refuses a link, which package os does not export
 		f.finding.cause = Outside
 	}
 	f.finding.faults = []Fault{{Message: openfile.Reason(err)}}
@@ -314,9 +314,6 @@ func baseName(file string) string {
 	base := filepath.Base(file)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
-
-// leadsOutside tells the error of a root that refuses a link, which package os does not export.
-func leadsOutside(err error) bool { return openfile.Reason(err) == "path escapes from parent" }
 
 // readRegular reads a file of ordinary kind and size. Opening a pipe would wait for a writer, so the kind is looked at
 // first.

@@ -61,10 +61,7 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 		}
 		names = append(names, a.name)
 	}
-	hint := "known are " + strings.Join(names, ", ")
-	if near := nearest.Names(o.Action, names, 1); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
-	}
+	hint := nearest.Before(o.Action, names, "known are "+strings.Join(names, ", "))
 	return Answer{}, &Error{fmt.Sprintf("there is no action %q", cut.Short(o.Action)), hint}
 }
 

@@ -42,25 +42,32 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 	if !isForm && (said == Abort || !offered && slices.Contains(giveUps(), said)) {
 		return t.giveUp(nothingRun), nil
 	}
+	q := openQuestion{t, pending}
 	switch pending.Kind {
 	case AskConfirm:
 		agreed, known := affirmed(said)
 		if isForm {
 			known = json.Unmarshal(form["confirm"], &agreed) == nil
 		}
-		return t.confirmed(pending, agreed, known)
+		return q.confirmed(agreed, known)
 	case AskChoice:
 		if isForm {
 			said = normal(plain(form["command"]))
 		}
-		return t.chosen(pending, said)
+		return q.chosen(said)
 	default:
-		o, err := t.supplied(pending, reply, form, isForm)
+		o, err := q.supplied(reply, form, isForm)
 		if err == nil {
 			o.persist(pending)
 		}
 		return o, err
 	}
+}
+
+// openQuestion is a turn that goes on with a question that waits.
+type openQuestion struct {
+	*turn
+	pending Pending
 }
 
 // giveUps are what ends a question, besides [Abort], unless it is one of the choices.
@@ -89,44 +96,44 @@ func (t *turn) giveUp(text string) *Outcome {
 }
 
 // again asks once more.
-func (t *turn) again(pending Pending, question string) *Outcome {
-	o := t.outcome(nil, nil, false, CommandResponse{Response: question})
-	o.Status, o.Question, o.Pending = AwaitingUser, question, &pending
+func (q openQuestion) again(question string) *Outcome {
+	o := q.outcome(nil, nil, false, CommandResponse{Response: question})
+	o.Status, o.Question, o.Pending = AwaitingUser, question, &q.pending
 	return o
 }
 
-func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) {
+func (q openQuestion) confirmed(agreed, known bool) (*Outcome, error) {
 	if !known {
-		if o, err, is := t.instead(pending); is {
+		if o, err, is := q.instead(); is {
 			return o, err
 		}
-		return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
+		return q.again("“" + cut.After(shown(q.raw), maxInline) + "” is neither yes nor no. Shall " + q.pending.Action.CommandName + " run? Answer yes or no; abort gives it up."), nil
 	}
 	if !agreed {
-		return t.giveUp(nothingRun), nil
+		return q.giveUp(nothingRun), nil
 	}
-	t.opts.Confirmed = !t.proposed // a yes to what the command was then is none to what it is now
-	return t.action(pending.Action)
+	q.opts.Confirmed = !q.proposed // a yes to what the command was then is none to what it is now
+	return q.action(q.pending.Action)
 }
 
 // instead carries out an instruction that stands in place of a yes or no. If it may change anything it is confirmed
 // first, because it may be a comment on what was asked. The question stays open unless the instruction asks one of its
 // own, gives it up or leads elsewhere.
-func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
-	v, ok := t.ordered(t.raw)
-	if !ok || t.opts.AnswersOnly {
+func (q openQuestion) instead() (*Outcome, error, bool) {
+	v, ok := q.ordered(q.raw)
+	if !ok || q.opts.AnswersOnly {
 		return nil, nil, false
 	}
-	given := len(t.said(t.raw).extract(v).args) > 0 || hasTag(v.command, t.raw)
-	if v.command.Name == pending.Action.CommandName && !given {
+	given := len(q.said(q.raw).extract(v).args) > 0 || hasTag(v.command, q.raw)
+	if v.command.Name == q.pending.Action.CommandName && !given {
 		return nil, nil, false // what is asked about, named once more
 	}
-	opts := t.opts
+	opts := q.opts
 	opts.Confirmed, opts.Inferred = false, true
-	o, err := t.Assist(t.ctx, t.path, t.raw, opts)
-	if err == nil && o.Status == Completed && t.w.Trail(o.Path) == t.w.Trail(t.path) {
-		o.Status, o.Pending = AwaitingUser, &pending
-		o.Question = "Shall " + pending.Action.CommandName + " run? Answer yes or no; abort gives it up."
+	o, err := q.Assist(q.ctx, q.path, q.raw, opts)
+	if err == nil && o.Status == Completed && q.w.Trail(o.Path) == q.w.Trail(q.path) {
+		o.Status, o.Pending = AwaitingUser, &q.pending
+		o.Question = "Shall " + q.pending.Action.CommandName + " run? Answer yes or no; abort gives it up."
 		if !o.Output.Success {
 			o.Question = o.Text() + "\n" + o.Question
 		}
@@ -135,40 +142,40 @@ func (t *turn) instead(pending Pending) (*Outcome, error, bool) {
 }
 
 // chosen goes on with the command that the user has picked, by its number or name.
-func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
+func (q openQuestion) chosen(said string) (*Outcome, error) {
 	agreed, known := affirmed(said)
 	if known && !agreed || said == "none" || strings.HasPrefix(said, "none of th") {
-		return t.giveUp(nothingRun), nil
+		return q.giveUp(nothingRun), nil
 	}
-	number := position(said, len(pending.Candidates))
-	if agreed && len(pending.Candidates) == 1 {
+	number := position(said, len(q.pending.Candidates))
+	if agreed && len(q.pending.Candidates) == 1 {
 		number = 0 // "Do you mean" of one is answered by yes
 	}
-	for i, name := range pending.Candidates {
-		v, problem := t.w.resolve(t.path, name)
+	for i, name := range q.pending.Candidates {
+		v, problem := q.w.resolve(q.path, name)
 		if problem != nil || i != number && said != normal(name) && said != normal(v.command.Leaf) {
 			continue
 		}
-		t.inferred = false
-		return t.guess(v)
+		q.inferred = false
+		return q.guess(v)
 	}
-	other := t.said(t.raw)
+	other := q.said(q.raw)
 	_, _, exact := other.exact(false)
 	if _, uttered := other.uttered(); exact || uttered {
-		return t.Assist(t.ctx, t.path, t.raw, t.opts)
+		return q.Assist(q.ctx, q.path, q.raw, q.opts)
 	}
-	pending.Candidates = slices.DeleteFunc(slices.Clone(pending.Candidates), func(name string) bool {
-		_, problem := t.w.resolve(t.path, name)
+	q.pending.Candidates = slices.DeleteFunc(slices.Clone(q.pending.Candidates), func(name string) bool {
+		_, problem := q.w.resolve(q.path, name)
 		return problem != nil
 	})
-	if len(pending.Candidates) == 0 {
-		return t.giveUp(nothingRun + " The workflow was edited, and what there was to choose from is not there any more."), nil
+	if len(q.pending.Candidates) == 0 {
+		return q.giveUp(nothingRun + " The workflow was edited, and what there was to choose from is not there any more."), nil
 	}
-	pending.Form = choiceForm(pending.Candidates)
-	if len(pending.Candidates) == 1 {
-		return t.again(pending, "Do you mean "+pending.Candidates[0]+"? Answer yes or no."), nil
+	q.pending.Form = choiceForm(q.pending.Candidates)
+	if len(q.pending.Candidates) == 1 {
+		return q.again("Do you mean " + q.pending.Candidates[0] + "? Answer yes or no."), nil
 	}
-	return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
+	return q.again("“" + cut.After(shown(q.raw), maxInline) + "” is none of them. Which one: " + strings.Join(q.pending.Candidates, ", ") + "? Answer with its number or name, or none."), nil
 }
 
 // position is which of n things a reply means that says nothing else, as in 2, "the second" or "option 2", counted from
@@ -191,14 +198,14 @@ func position(said string, n int) int {
 }
 
 // supplied adds the value that was asked for, and others that the reply names.
-func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bool) (*Outcome, error) {
-	v, problem := t.w.resolve(t.path, pending.Action.CommandName)
-	if problem != nil || len(pending.Missing) == 0 {
-		return t.action(pending.Action) // which says so
+func (q openQuestion) supplied(reply string, form arguments, isForm bool) (*Outcome, error) {
+	v, problem := q.w.resolve(q.path, q.pending.Action.CommandName)
+	if problem != nil || len(q.pending.Missing) == 0 {
+		return q.action(q.pending.Action) // which says so
 	}
-	c, asked := v.command, pending.Missing[0]
+	c, asked := v.command, q.pending.Missing[0]
 	args := arguments{}
-	_ = json.Unmarshal(pending.Action.Arguments, &args)
+	_ = json.Unmarshal(q.pending.Action.Arguments, &args)
 	problem = &Problem{}
 	named := findPairs(reply, c.paramNames())
 	isNamed := len(named) > 0 && named[0].start == 0
@@ -216,22 +223,22 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 				}
 			}
 		}
-		return t.run(v, args, problem)
+		return q.run(v, args, problem)
 	}
 	if c.Param(asked) == nil && !isNamed {
-		return t.anew(pending, c.Name+" was edited, and does not take "+asked+" any more. ")
+		return q.anew(c.Name + " was edited, and does not take " + asked + " any more. ")
 	}
-	if o, err, is := t.aside(pending, reply); is {
+	if o, err, is := q.aside(reply); is {
 		return o, err
 	}
 	texts := map[string]string{}
 	if isNamed {
 		for _, p := range named {
 			texts[p.name] = p.value
-			t.inferred = t.inferred || p.joined
+			q.inferred = q.inferred || p.joined
 		}
 	} else {
-		texts[asked] = t.meant(pending, c, c.Param(asked), unquoted(reply), problem)
+		texts[asked] = q.meant(c, c.Param(asked), unquoted(reply), problem)
 	}
 	for _, name := range sortedKeys(texts) {
 		if problem.about(name) {
@@ -244,12 +251,12 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 		}
 		args[name] = value
 	}
-	return t.run(v, args, problem)
+	return q.run(v, args, problem)
 }
 
 // anew goes on as if nothing had been asked: the first of what is missing now is asked for, after the reason.
-func (t *turn) anew(pending Pending, why string) (*Outcome, error) {
-	o, err := t.action(pending.Action)
+func (q openQuestion) anew(why string) (*Outcome, error) {
+	o, err := q.action(q.pending.Action)
 	if err != nil {
 		return nil, err
 	}
@@ -282,8 +289,8 @@ func (c *Command) hasAny(form arguments) bool {
 
 // meant is the value of a parameter that a reply in words gives. Where the reply may say something else as well, what
 // it leads to is confirmed.
-func (t *turn) meant(pending Pending, c *Command, p *Param, reply string, problem *Problem) string {
-	offered := pending.Offers(reply)
+func (q openQuestion) meant(c *Command, p *Param, reply string, problem *Problem) string {
+	offered := q.pending.Offers(reply)
 	agreed, known := affirmed(normal(reply))
 	switch {
 	case known && slices.Contains(p.Types, "boolean"):
@@ -295,16 +302,16 @@ func (t *turn) meant(pending Pending, c *Command, p *Param, reply string, proble
 		// A value among other words.
 		found := extract(&Command{Params: []Param{*p}, schema: c.schema, byName: map[string]*Param{p.Name: p}}, reply, map[string]bool{}, nil)
 		if value, ok := found.args[p.Name]; ok && !p.takesText() {
-			t.inferred = true
+			q.inferred = true
 			return plain(value)
 		}
-		if value, _, ok := t.memory.recall(c, p, reply); ok && !p.takesText() {
-			t.inferred, t.proposed = true, true
+		if value, _, ok := q.memory.recall(c, p, reply); ok && !p.takesText() {
+			q.inferred, q.proposed = true, true
 			return plain(value)
 		}
 	case !offered:
-		_, orders := t.ordered(reply)
-		t.inferred = t.inferred || orders
+		_, orders := q.ordered(reply)
+		q.inferred = q.inferred || orders
 	}
 	return reply
 }
@@ -324,24 +331,24 @@ func (t *turn) ordered(reply string) (visible, bool) {
 
 // aside carries out a question of the user's own about where they are and what can be done, and leaves that of the
 // command waiting.
-func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
-	other := t.said(reply)
+func (q openQuestion) aside(reply string) (*Outcome, error, bool) {
+	other := q.said(reply)
 	v, _, ok := other.exact(false)
 	if !ok {
 		v, ok = other.uttered()
 	}
 	switch {
-	case !ok || !v.command.core || pending.Offers(reply):
+	case !ok || !v.command.core || q.pending.Offers(reply):
 		return nil, nil, false
 	case v.command.Name == Abort:
-		return t.giveUp(nothingRun), nil, true
+		return q.giveUp(nothingRun), nil, true
 	case v.command.Effect != Read:
 		return nil, nil, false
 	}
-	o, err := t.run(v, arguments{}, &Problem{})
+	o, err := q.run(v, arguments{}, &Problem{})
 	if err == nil {
-		asked := t.w.commands[pending.Action.CommandName]
-		o.Status, o.Question, o.Pending = AwaitingUser, question(asked, pending.Missing, &Problem{}), &pending
+		asked := q.w.commands[q.pending.Action.CommandName]
+		o.Status, o.Question, o.Pending = AwaitingUser, question(asked, q.pending.Missing, &Problem{}), &q.pending
 	}
 	return o, err, true
 }

@@ -80,7 +80,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 			lost := t.at(Lost)
 			lost.Tool, lost.Text = toolName(a), cut.After(err.Error(), maxFailure)
 			t.note(lost)
-			return some(t.askPerson(ctx, askUnknown))
+			return some(inquiry{t, askUnknown}.ask(ctx))
 		}
 		if done, err := t.returned(ctx, a, raw, err); done || err != nil {
 			return nil, err

@@ -58,7 +58,8 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 		return t.over(ctx)
 	}
 	if s.Code != "" {
-		if err := t.useCode(ctx, s.Code); err != nil {
+		at := inquiry{t, t.asks(ctx)}
+		if err := at.useCode(ctx, s.Code); err != nil {
 			return Answer{}, err
 		}
 		return t.goOn(ctx)

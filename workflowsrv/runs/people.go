@@ -22,6 +22,12 @@ const (
 	maxWrong = 5
 )
 
+// inquiry is what a person is asked at a turn.
+type inquiry struct {
+	*turn
+	why asking
+}
+
 // asks says what a person is asked before the run goes on.
 func (t *turn) asks(ctx context.Context) asking {
 	if t.r.Status.Over() {
@@ -54,7 +60,7 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 	t.withdraw()
 	for {
 		if _, ok := t.r.proposed(); ok {
-			return t.askPerson(ctx, askRebase)
+			return inquiry{t, askRebase}.ask(ctx)
 		}
 		if t.stuck != nil {
 			return t.stays(ctx, t.stuck)
@@ -70,7 +76,7 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 			return t.answer(ctx, stateMissing, fmt.Sprintf("%s: %s\nSend them with workflow_next {\"run\":%q,\"context\":{…}}.", t.r.ID, strings.TrimSpace(text), t.r.ID))
 		}
 		if why := t.asks(ctx); why != askNothing {
-			return t.askPerson(ctx, why)
+			return inquiry{t, why}.ask(ctx)
 		}
 		if len(t.next.Step.Delegations) > 0 {
 			if a, err := t.join(ctx); a != nil || err != nil {
@@ -86,34 +92,34 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 	}
 }
 
-// askPerson asks the person about the step where the run is.
-func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
-	asked, ok := t.asked()
+// ask asks the person about the step where the run is.
+func (q inquiry) ask(ctx context.Context) (Answer, error) {
+	asked, ok := q.asked()
 	if !ok {
-		asked = t.about(Asked)
-		asked.Text, asked.Hash = t.question(ctx, why), store.NewID()
-		t.note(asked)
+		asked = q.about(Asked)
+		asked.Text, asked.Hash = q.question(ctx, q.why), store.NewID()
+		q.note(asked)
 	}
-	if err := t.flush(ctx, 0); err != nil {
+	if err := q.flush(ctx, 0); err != nil {
 		return Answer{}, err
 	}
-	q := t.put(why, asked)
-	if reply := t.who.Reply; reply != nil && reply.State == q.State {
-		t.who.Reply = nil
-		return t.replied(ctx, why, *reply)
+	question := q.put(q.why, asked)
+	if reply := q.who.Reply; reply != nil && reply.State == question.State {
+		q.who.Reply = nil
+		return q.replied(ctx, *reply)
 	}
 	switch {
-	case t.who.Ask != nil:
-		reply, err := t.who.Ask(ctx, q)
+	case q.who.Ask != nil:
+		reply, err := q.who.Ask(ctx, question)
 		if err != nil {
-			t.warn("the person could not be asked at this client: %v", err)
-			return t.waiting(ctx, why)
+			q.warn("the person could not be asked at this client: %v", err)
+			return q.waiting(ctx)
 		}
-		return t.replied(ctx, why, reply)
-	case t.who.Asks:
-		return Answer{Question: &q}, nil
+		return q.replied(ctx, reply)
+	case q.who.Asks:
+		return Answer{Question: &question}, nil
 	}
-	return t.waiting(ctx, why)
+	return q.waiting(ctx)
 }
 
 // Asked returns what has become of a question by its State: the same question as long as it waits, and then what the
@@ -138,7 +144,7 @@ func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Rep
 	case why == askNothing || hashOf(t.asked()) != hash:
 		a, err = t.goOn(ctx)
 	case reply != nil:
-		a, err = t.replied(ctx, why, *reply)
+		a, err = inquiry{t, why}.replied(ctx, *reply)
 	default:
 		q := t.put(why, t.r.Events[i])
 		a.Question = &q
@@ -165,25 +171,25 @@ func (e *Engine) reply(ctx context.Context, who Caller) (*Answer, error) {
 }
 
 // replied takes what the person replied at the client.
-func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, error) {
+func (q inquiry) replied(ctx context.Context, reply Reply) (Answer, error) {
 	var form struct {
 		Agree  bool   `json:"agree"`
 		Answer string `json:"answer"`
 		Reason string `json:"reason"`
 	}
-	plain := why.plain()
+	plain := q.why.plain()
 	switch reply.Action {
 	case "accept":
 		if err := json.Unmarshal(reply.Form, &form); err != nil {
-			t.warn("the client's reply could not be read")
-			return t.dismissed(ctx, why)
+			q.warn("the client's reply could not be read")
+			return q.dismissed(ctx)
 		}
 	case "decline":
 		if !plain {
-			return t.dismissed(ctx, why)
+			return q.dismissed(ctx)
 		}
 	default:
-		return t.dismissed(ctx, why)
+		return q.dismissed(ctx)
 	}
 	answer := form.Answer
 	if plain {
@@ -192,138 +198,137 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 			answer = yes
 		}
 	}
-	answer, err := t.fits(why, answer)
+	answer, err := q.fits(q.why, answer)
 	if err != nil {
-		t.warn("%v", err)
-		return t.dismissed(ctx, why)
+		q.warn("%v", err)
+		return q.dismissed(ctx)
 	}
-	if err := t.decide(ctx, why, t.who.person(), answer, form.Reason); err != nil {
+	if err := q.decide(ctx, q.who.person(), answer, form.Reason); err != nil {
 		return Answer{}, err
 	}
-	t.settle(ctx)
-	if answer == no && why == askAgree {
-		return t.waiting(ctx, why)
+	q.settle(ctx)
+	if answer == no && q.why == askAgree {
+		return q.waiting(ctx)
 	}
-	return t.goOn(ctx)
+	return q.goOn(ctx)
 }
 
 // dismissed notes that the person gave no answer to a question, which is another one when it is asked again.
-func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
-	text := t.howToAnswer(why)
-	e := t.about(Dismissed)
-	e.By = t.who.person()
-	t.note(e)
-	if why == askRebase {
-		t.warn("the person did not answer about the changed file; the run goes on by its own definition")
-		return t.goOn(ctx)
+func (q inquiry) dismissed(ctx context.Context) (Answer, error) {
+	text := q.howToAnswer()
+	e := q.about(Dismissed)
+	e.By = q.who.person()
+	q.note(e)
+	if q.why == askRebase {
+		q.warn("the person did not answer about the changed file; the run goes on by its own definition")
+		return q.goOn(ctx)
 	}
-	return t.answer(ctx, statePerson, text)
+	return q.answer(ctx, statePerson, text)
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
-func (t *turn) decide(ctx context.Context, why asking, by, answer, reason string) error {
-	e := t.about(Answered)
+func (q inquiry) decide(ctx context.Context, by, answer, reason string) error {
+	e := q.about(Answered)
 	e.By, e.Answer, e.Text = by, answer, strings.TrimSpace(reason)
-	if p, ok := t.r.proposed(); ok {
-		t.note(e)
+	if p, ok := q.r.proposed(); ok {
+		q.note(e)
 		if answer == no {
-			t.warn("the person did not agree to the changed file%s; the run goes on by its own definition", because(e.Text))
+			q.warn("the person did not agree to the changed file%s; the run goes on by its own definition", because(e.Text))
 			return nil
 		}
-		w, err := t.e.parser.ParsePinned(t.r.Workflow, p.Definition)
+		w, err := q.e.parser.ParsePinned(q.r.Workflow, p.Definition)
 		if err == nil {
-			state, _ := t.tryOut(ctx, w) // What is stuck is told when the run goes on.
-			adopt(t, w, by, state)
+			state, _ := tryOut(ctx, q.standing, w) // What is stuck is told when the run goes on.
+			adopt(q.turn, w, by, state)
 		}
 		return err
 	}
-	done := t.at(Done)
-	done.By, done.State = by, t.next.State
-	waits := t.r.until[t.gate()]
-	t.note(e)
+	done := q.at(Done)
+	done.By, done.State = by, q.next.State
+	waits := q.r.until[q.gate()]
+	q.note(e)
 	switch {
-	case why == askAnswer:
+	case q.why == askAnswer:
 		done.Output = answer
-		if name := t.next.Step.Act.Result; name != "" {
+		if name := q.next.Step.Act.Result; name != "" {
 			value := json.RawMessage(answer)
-			if !t.counts() || !json.Valid(value) {
+			if !q.counts() || !json.Valid(value) {
 				value = json.RawMessage(quoted(answer))
 			}
 			done.Context = variable(name, value)
 		}
-	case why == askUnknown && answer == wasMade, why == askLate && answer == yes:
+	case q.why == askUnknown && answer == wasMade, q.why == askLate && answer == yes:
 		done.Notes = "a person said so"
-	case why == askLate: // It goes on to wait, at the address that was given out.
-		t.note(t.begins(waits.Hook))
+	case q.why == askLate: // It goes on to wait, at the address that was given out.
+		q.note(q.begins(waits.Hook))
 		return nil
 	default:
 		return nil
 	}
-	t.note(done)
+	q.note(done)
 	return nil
 }
 
 // waiting is the answer where a person has to answer.
-func (t *turn) waiting(ctx context.Context, why asking) (Answer, error) {
-	return t.answer(ctx, statePerson, t.howToAnswer(why))
+func (q inquiry) waiting(ctx context.Context) (Answer, error) {
+	return q.answer(ctx, statePerson, q.howToAnswer())
 }
 
 // howToAnswer says that a person has to answer, and how.
-func (t *turn) howToAnswer(why asking) string {
+func (q inquiry) howToAnswer() string {
 	var b strings.Builder
 	at := "about its definition"
-	if t.next.Step != nil && why != askRebase {
-		at = fmt.Sprintf("at the step %q", t.next.Step.Title)
+	if q.next.Step != nil && q.why != askRebase {
+		at = fmt.Sprintf("at the step %q", q.next.Step.Title)
 	}
-	if asked, _ := t.asked(); !why.plain() || why == askRebase {
-		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, asked.Text)
+	if asked, _ := q.asked(); !q.why.plain() || q.why == askRebase {
+		fmt.Fprintf(&b, "%s asks a person: %s\n\n", q.r.ID, asked.Text)
 	}
-	if why == askAgree && t.r.answers[t.gate()].Answer == no {
-		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", t.next.Step.Title, t.r.ID, because(t.r.answers[t.gate()].Text))
+	if q.why == askAgree && q.r.answers[q.gate()].Answer == no {
+		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", q.next.Step.Title, q.r.ID, because(q.r.answers[q.gate()].Text))
 	}
-	if why == askRebase {
-		to := slices.IndexFunc(t.r.Events, func(e Event) bool { return e.Hash != "" && e.Hash == hashOf(t.asked()) })
-		fmt.Fprintf(&b, "To go on without the changed file: workflow_run {\"run\":%q,\"action\":\"rewind\",\"to\":%d}.\n\n", t.r.ID, to)
+	if q.why == askRebase {
+		to := slices.IndexFunc(q.r.Events, func(e Event) bool { return e.Hash != "" && e.Hash == hashOf(q.asked()) })
+		fmt.Fprintf(&b, "To go on without the changed file: workflow_run {\"run\":%q,\"action\":\"rewind\",\"to\":%d}.\n\n", q.r.ID, to)
 	}
 	fmt.Fprintf(&b, "%s waits for a person %s. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
 		"  workbench runs answer %s\n"+
 		"or lets workbench runs answer %s --code print a one-time code, and gives you the code: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
-		"Then call workflow_next {\"run\":%q}.", t.r.ID, at, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
+		"Then call workflow_next {\"run\":%q}.", q.r.ID, at, q.r.ID, q.r.ID, q.r.ID, q.r.ID)
 	return b.String()
 }
 
 // useCode takes a one-time code for what the person has answered with it.
-func (t *turn) useCode(ctx context.Context, code string) error {
-	why := t.asks(ctx)
-	if why == askNothing {
-		return &Error{fmt.Sprintf("run %s waits for no person", t.r.ID), "call workflow_next without a code"}
+func (q inquiry) useCode(ctx context.Context, code string) error {
+	if q.why == askNothing {
+		return &Error{fmt.Sprintf("run %s waits for no person", q.r.ID), "call workflow_next without a code"}
 	}
-	e := t.about(Refused)
+	e := q.about(Refused)
 	at := gate(e.Step, e.Pass)
-	coded, ok := t.r.codes[at]
-	ok = ok && coded.Digest == e.Digest && !t.r.outdated(coded.Hash)
+	coded, ok := q.r.codes[at]
+	ok = ok && coded.Digest == e.Digest && !q.r.outdated(coded.Hash)
 	switch {
 	case !ok:
-		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", e.Step, t.r.ID),
-			"only a person can make one: workbench runs answer " + t.r.ID + " --code, at a terminal"}
-	case t.r.wrong[at] >= maxWrong:
+		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", e.Step, q.r.ID),
+			"only a person can make one: workbench runs answer " + q.r.ID + " --code, at a terminal"}
+	case q.r.wrong[at] >= maxWrong:
 		return &Error{fmt.Sprintf("the code for the step %q is no longer valid: %d wrong ones were tried", e.Step, maxWrong),
 			"ask the person for another one"}
 	case time.Since(coded.At).Abs() > codeLife: // also where the clock was put back since
 		return &Error{fmt.Sprintf("the code for the step %q has expired after %v", e.Step, codeLife), "ask the person for another one"}
 	}
-	if subtle.ConstantTimeCompare([]byte(coded.Hash), []byte(hashCode(t.r.ID, at, code))) != 1 {
-		e.By, e.Text = t.who.agent(), wrongCode
-		t.note(e)
-		if err := t.flush(ctx, 0); err != nil {
+	if subtle.ConstantTimeCompare([]byte(coded.Hash), []byte(hashCode(q.r.ID, at, code))) != 1 {
+		e.By, e.Text = q.who.agent(), wrongCode
+		q.note(e)
+		if err := q.flush(ctx, 0); err != nil {
 			return err
 		}
-		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-t.r.wrong[at]), "ask the person for it"}
+		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-q.r.wrong[at]), "ask the person for it"}
 	}
-	if err := t.decide(ctx, why, byPerson+"code", coded.Answer, coded.Text); err != nil {
+	if err := q.decide(ctx, byPerson+"code", coded.Answer, coded.Text); err != nil {
 		return err
 	}
-	t.settle(ctx)
+	q.settle(ctx)
 	return nil
 }
 
@@ -362,23 +367,23 @@ func (e *Engine) Pending(ctx context.Context, principal, run string) (question Q
 		return Question{}, nil, err
 	}
 	defer t.done()
-	why := t.asks(ctx)
-	if why == askNothing {
+	q := inquiry{t, t.asks(ctx)}
+	if q.why == askNothing {
 		return Question{}, nil, ErrNoQuestion
 	}
-	return Question{Message: t.question(ctx, why), State: t.seen(ctx, why)}, why.choices(t.deed()), nil
+	return Question{Message: t.question(ctx, q.why), State: q.seen(ctx)}, q.why.choices(t.deed()), nil
 }
 
 // seen tells a question from all others of the run, and from the same one once it was answered.
-func (t *turn) seen(ctx context.Context, why asking) string {
+func (q inquiry) seen(ctx context.Context) string {
 	answered := 0
-	for _, e := range t.r.Events {
+	for _, e := range q.r.Events {
 		if e.Kind == Answered {
 			answered++
 		}
 	}
-	e := t.about(Asked)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", gate(e.Step, e.Pass), answered, t.question(ctx, why)))
+	e := q.about(Asked)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", gate(e.Step, e.Pass), answered, q.question(ctx, q.why)))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -390,19 +395,19 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 		return "", err
 	}
 	defer t.done()
-	why := t.asks(ctx)
-	if why == askNothing {
+	q := inquiry{t, t.asks(ctx)}
+	if q.why == askNothing {
 		return "", ErrNoQuestion
 	}
-	if o.Question != "" && o.Question != t.seen(ctx, why) {
-		return "", &Error{"the run asks something else by now: " + t.question(ctx, why), "answer that"}
+	if o.Question != "" && o.Question != q.seen(ctx) {
+		return "", &Error{"the run asks something else by now: " + t.question(ctx, q.why), "answer that"}
 	}
-	answer, err := t.fits(why, o.Answer)
+	answer, err := t.fits(q.why, o.Answer)
 	if err != nil {
 		return "", err
 	}
 	if !o.Code {
-		if err := t.decide(ctx, why, byPerson+o.How, answer, o.Reason); err != nil {
+		if err := q.decide(ctx, byPerson+o.How, answer, o.Reason); err != nil {
 			return "", err
 		}
 		t.settle(ctx)

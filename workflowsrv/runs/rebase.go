@@ -29,7 +29,7 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
 	}
 	present := t.now.Workflow
-	state, err := t.tryOut(ctx, present)
+	state, err := tryOut(ctx, t.standing, present)
 	if err != nil {
 		if _, ok := errors.AsType[*stepping.StateError](err); ok {
 			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
@@ -51,12 +51,13 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 // tryOut finds where the run would be by another definition, and gives the place in the loops by which it is there: that
 // of the last step, or, where the definition has not the loop of that any more, the place behind the loop, if the run
 // is there.
-func (t *turn) tryOut(ctx context.Context, w *definition.Workflow) (state string, err error) {
-	r, trial := *t.r, t.standing
+func tryOut(ctx context.Context, trial standing, w *definition.Workflow) (state string, err error) {
+	r := *trial.r
+	next := trial.next
 	trial.r, trial.w = &r, w
 	err = trial.locate(ctx)
-	if errors.As(err, new(*stepping.StateError)) && t.next.Step != nil && t.next.Loop == nil {
-		r.state = t.next.State
+	if errors.As(err, new(*stepping.StateError)) && next.Step != nil && next.Loop == nil {
+		r.state = next.State
 		err = trial.locate(ctx)
 	}
 	return r.state, err

@@ -62,8 +62,10 @@ func (t *Toolbox) Servers() []*Server {
 }
 
 // Server finds a server by its name.
-func (t *Toolbox) Server(name string) (*Server, bool) {
-	servers := t.Servers()
+func (t *Toolbox) Server(name string) (*Server, bool) { return Named(t.Servers(), name) }
+
+// Named finds a server by its name among others.
+func Named(servers []*Server, name string) (*Server, bool) {
 	i := slices.IndexFunc(servers, func(s *Server) bool { return s.Name == name })
 	if i < 0 {
 		return nil, false

@@ -48,14 +48,7 @@ func (b *Box) fill(v *View, cfg *config.Toolbox) {
 func (b *Box) Servers() []*toolbox.Server { return b.content.Load().servers }
 
 // Server finds a server by its name.
-func (b *Box) Server(name string) (*toolbox.Server, bool) {
-	servers := b.Servers()
-	i := slices.IndexFunc(servers, func(s *toolbox.Server) bool { return s.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return servers[i], true
-}
+func (b *Box) Server(name string) (*toolbox.Server, bool) { return toolbox.Named(b.Servers(), name) }
 
 // open starts the servers that do not run and waits for all, or for those that are named.
 func (b *Box) open(ctx context.Context, wait time.Duration, names ...string) error {

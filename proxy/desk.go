@@ -35,6 +35,14 @@ func (d *desk) own(c *call) *flight {
 	return f
 }
 
+// serve registers a request that is worked on here, on a goroutine of its own.
+func (d *desk) serve(c *call, answer func(f *flight, later *call)) {
+	if f := d.own(c); f != nil {
+		later := c.own()
+		f.serve(func() { answer(f, later) })
+	}
+}
+
 // register has a request worked on by f.
 func (d *desk) register(c *call, f *flight) *flight {
 	now := d.profile.known()

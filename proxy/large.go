@@ -75,11 +75,7 @@ func isKept(uri string) bool {
 
 // readKept answers resources/read for a kept result.
 func readKept(d *desk, c *call, uri string) {
-	f := d.own(c)
-	if f == nil {
-		return
-	}
-	f.serve(func() { // it reads files
+	d.serve(c, func(f *flight, _ *call) { // it reads files
 		result, err := f.by.shelf.Read(uri)
 		if err != nil {
 			f.fail(noResource(uri, err, f.terms.Era))

@@ -29,12 +29,7 @@ func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabili
 
 // skillMethod answers a request of the extension skills, or for the content of a folder.
 func skillMethod(d *desk, sh *shelf.Shelf, c *call) {
-	f := d.own(c)
-	if f == nil {
-		return
-	}
-	later := c.own()
-	f.serve(func() {
+	d.serve(c, func(f *flight, later *call) {
 		sh.OpenMarked(f.ctx)
 		if later.MethodName == "skills/list" {
 			f.reply(listSkills(sh, f))

@@ -199,12 +199,7 @@ func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
 
 // wakeAndCall calls a tool whose toolbox is dormant.
 func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
-	f := cr.desk.own(c)
-	if f == nil {
-		return
-	}
-	later := c.own()
-	f.serve(func() {
+	cr.desk.serve(c, func(f *flight, later *call) {
 		if b, err := cr.shelf.Box(srv.Toolbox); err == nil {
 			cr.shelf.Wake(f.ctx, b, true, srv.Name)
 		}

@@ -84,7 +84,20 @@ func newSession(p *Proxy, of *Client) *Session {
 		servers: s.shelf.Servers,
 		reach:   s.reach,
 	}
-	s.peer = &peer{Session: s, many: of.Many}
+	s.peer = &peer{
+		many:     of.Many,
+		profile:  s.profile,
+		work:     s.work,
+		requests: s.requests,
+		asks:     s.asks,
+		states:   s.states,
+		waiting:  s.waiting,
+		tasks:    s.tasks,
+		taskDesk: s.taskDesk,
+		shelf:    s.shelf,
+		watches:  s.watches,
+		line:     s.line,
+	}
 	s.approvals = &approvals{
 		register: opts.Approvals,
 		log:      s.log,

@@ -5,14 +5,26 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // peer is a session as its servers see it: it takes what they ask and say of their own accord.
 type peer struct {
-	*Session
 	many   bool         // of Client
 	guests atomic.Int32 // requests of guests that are under way
+
+	profile  *profile
+	work     *background
+	requests *requests
+	asks     *asks
+	states   *states
+	waiting  *waiting
+	tasks    *tasks
+	taskDesk *taskDesk
+	shelf    *shelf.Shelf
+	watches  *watches
+	line     *line
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.

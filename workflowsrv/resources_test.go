@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -68,7 +69,7 @@ func TestPrompts(t *testing.T) {
 	if got := m.ask(`{"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{` + modernMeta + `}}`); !strings.Contains(got, `"ttlMs":0,"cacheScope":"private"`) {
 		t.Errorf("got %s, want a list of the modern era", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "long.json"), []byte(long), 0o644); err != nil {
+	if err := openfile.Replace(filepath.Join(dir, "long.json"), []byte(long)); err != nil { // never seen half written
 		t.Fatal(err)
 	}
 	for _, c := range []*peerClient{p, m} {

@@ -83,9 +83,6 @@ func (s *session) request(ctx context.Context, method string, body []byte) (*htt
 
 // standardHeaders sets the headers that mirror the body in the modern era.
 func (s *session) standardHeaders(req *http.Request, version string, body []byte) {
-	if version != "" && !eras.Of(version).IsStateless() {
-		return
-	}
 	var m wire.Message
 	if wire.Scan(body, &m) != nil || m.Kind != wire.Request {
 		return

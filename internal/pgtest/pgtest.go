@@ -73,7 +73,7 @@ func (p *Server) command(name string, args ...string) *exec.Cmd {
 
 // Run starts the server, which a test has ended, and waits until it answers.
 func (p *Server) Run() error {
-	p.cmd = p.command("postgres", "-D", p.data(), "-k", p.dir, "-c", "listen_addresses=", "-c", "max_connections=60", "-c", "wal_keep_size=2GB")
+	p.cmd = p.command("postgres", "-D", p.data(), "-k", p.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "wal_keep_size=2GB")
 	var log bytes.Buffer
 	p.cmd.Stderr = &log
 	if err := p.cmd.Start(); err != nil {

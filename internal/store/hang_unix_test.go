@@ -73,6 +73,8 @@ func TestClockSetBack(t *testing.T) {
 
 // While the server is away that is said, and what is asked when it is back is answered at once.
 func TestFaultE16_ServerAway(t *testing.T) {
+	t.Parallel()
+	server := ownServer(t)
 	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{})
 	at := begin(t, s)
@@ -112,6 +114,7 @@ func TestFaultE16_ServerAway(t *testing.T) {
 
 // A server that hangs cannot be reached either.
 func TestServerHangs(t *testing.T) {
+	t.Parallel()
 	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Answer: 2 * time.Second}))
 	at := begin(t, s)

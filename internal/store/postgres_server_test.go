@@ -13,6 +13,13 @@ import (
 // server is the PostgreSQL server that tests share.
 var server pgtest.Server
 
+// ownServer is one that a test ends.
+func ownServer(t *testing.T) *pgtest.Server {
+	own := new(pgtest.Server)
+	t.Cleanup(own.Stop)
+	return own
+}
+
 // query runs a statement in a database, past the store.
 func query(t testing.TB, dsn, statement string, args ...any) {
 	t.Helper()

@@ -19,6 +19,8 @@ import (
 )
 
 func TestFaultE16_ServerRestarts(t *testing.T) {
+	t.Parallel()
+	server := ownServer(t)
 	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 	c := begin(t, s).Conversation
@@ -84,6 +86,7 @@ func TestLocksOutliveCallers(t *testing.T) {
 
 // A turn whose lock has gone with its connection is told so, also where there is another connection already.
 func TestLockOfABrokenConnection(t *testing.T) {
+	t.Parallel()
 	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 15 * time.Second}))
 	c, other := begin(t, s).Conversation, elsewhere(t, s)
@@ -137,6 +140,7 @@ func TestFaultE16_ServerStalls(t *testing.T) {
 }
 
 func TestFaultE16_ReplicaKilled(t *testing.T) {
+	t.Parallel()
 	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{})
 	for range rounds(5, 60) {
@@ -159,6 +163,7 @@ func endConnections(t *testing.T, dsn string) {
 
 // Any number of runs of one workflow begin at the same time, and keep their definition while others of it are deleted.
 func TestRunsOfOneWorkflow(t *testing.T) {
+	t.Parallel()
 	s := openDatabase(t, server.Database(t), store.Options{})
 	definition := []byte(`{"id":"w"}`)
 	start := func(id string) error {

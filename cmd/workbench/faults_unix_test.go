@@ -50,6 +50,7 @@ func awaitFile(t *testing.T, path string) string {
 
 // Who interrupts a command is told that, in the exit code too.
 func TestFaultU15_Interrupt(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"tools"}, {"call", "box/s/x"}} {
 		cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c", "echo yes >up; exec sleep 60"], "cwd": "."}}}}}`, args...)
 		if err := cmd.Start(); err != nil {

@@ -222,6 +222,7 @@ func TestServeHTTPWithoutToken(t *testing.T) {
 // With a certificate, what is spoken is TLS 1.2 or later, and HTTP/2 if the client likes. A certificate that is
 // replaced is that of the next connections.
 func TestFaultC15_TLS(t *testing.T) {
+	t.Parallel()
 	cert, key, pool := certificate(t)
 	s := serveForTest(t, []string{"WORKBENCH_CONFIG=" + emptyConfig(t)}, "--no-token", "--tls-cert", cert, "--tls-key", key)
 	if !strings.HasPrefix(s.url, "https://") {
@@ -394,6 +395,7 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 
 // A server that runs knows the tokens that are made and revoked beside it.
 func TestServeHTTPTokens(t *testing.T) {
+	t.Parallel()
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + emptyConfig(t)}
 	s := serveForTest(t, environ)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -14,6 +14,7 @@ import (
 
 // While another process changes lock files, which are read before, none is written.
 func TestLockTakesTurns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "workbench-config.json")
 	text := `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "` + filepath.ToSlash(wiretest.Program("fakeserver")) + `", "args": ["tools=echo"]}}}}}`

@@ -14,6 +14,7 @@ import (
 // In a namespace of processes that was made without a /proc of its own, numbers there are those of strangers; in a bare
 // one there may be no /proc. Servers are started and ended all the same, and nobody else is waited for.
 func TestForeignProc(t *testing.T) {
+	t.Parallel()
 	for name, wrapper := range map[string][]string{
 		"that of others": nil,
 		"none":           {"sh", "-c", `mount -t tmpfs none /proc && exec "$0" "$@"`},

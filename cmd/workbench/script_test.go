@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	_ "github.com/mcp-workbench/workbench/internal/mcptest" // the server of scripts, so that go test knows what a result is of
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -36,6 +37,7 @@ type programs struct{ *testing.M }
 
 // Run implements testscript.TestingM. The program's log ends with its process, which some tests share with it.
 func (m programs) Run() int {
+	atonce.Tests(4)
 	return wiretest.Main(m.M, []string{"cmd/workbench", "test/fakeserver"},
 		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"),
 		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))

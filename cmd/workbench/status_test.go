@@ -89,6 +89,7 @@ func until(t *testing.T, lines <-chan string, want func(string) bool) string {
 // A workbench on standard input and output is seen with its client, its servers and their calls, by every form of the
 // command, and its end is.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	environ, dir := statusBed(t)
 	lines, documents := watched(t, environ), watched(t, environ, "--json")
 	in, send := io.Pipe()
@@ -161,6 +162,7 @@ func TestStatus(t *testing.T) {
 
 // Metrics are on the HTTP front for those who have the token, and on the socket.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	environ, dir := statusBed(t)
 	lines := watched(t, environ)
 	s := serveForTest(t, environ)
@@ -204,6 +206,7 @@ func fetch(t *testing.T, client *http.Client, url, token string) (int, string) {
 // What is watched begins with the workbenches that run, or with none if none does, whatever those that were killed left
 // behind.
 func TestStatusWatchBegins(t *testing.T) {
+	t.Parallel()
 	first := func(environ []string) (list status.List) {
 		line := until(t, watched(t, environ, "--json"), func(string) bool { return true })
 		if err := json.Unmarshal([]byte(line), &list); err != nil {

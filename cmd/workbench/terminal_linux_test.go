@@ -127,6 +127,7 @@ func TestResultOnATerminal(t *testing.T) {
 
 // A dumb terminal gets the lines of status --watch, which has nothing to redraw there, and no escape sequence.
 func TestWatchOnADumbTerminal(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for term, drawn := range map[string]bool{"dumb": false, "xterm": true} {
 		s := newScreen(t, 80)
@@ -190,6 +191,7 @@ func TestSecretHiddenAfterStop(t *testing.T) {
 // While servers start, a line for each moves on the terminal, with its state, the seconds and its last words; at the
 // end it is gone.
 func TestStartingOnATerminal(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t, 80)
 	cmd, _ := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "cwd": ".", "args": ["-c", "echo fetching 312 packages >&2; while [ ! -e seen ]; do sleep .05; done; exit 3"]}}}}}`, "tools", "box", "--log-level", "off")
 	cmd.Stderr = s.slave

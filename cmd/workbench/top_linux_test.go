@@ -18,6 +18,7 @@ import (
 // On a terminal top shows servers, and calls as they end, follows the terminal's size, and leaves the terminal as it
 // was, however it ends.
 func TestTop(t *testing.T) {
+	t.Parallel()
 	environ, _ := statusBed(t)
 	self, err := os.Executable()
 	do(t, err)

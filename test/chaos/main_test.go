@@ -3,19 +3,16 @@
 package chaos
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil { // parts spend much of their time waiting
-		panic(err)
-	}
+	atonce.Tests(4) // parts spend much of their time waiting
 	os.Exit(wiretest.Main(m, []string{"cmd/workbench", "test/faults/badchild"}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/conformance/fixture"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 	case "client":
 		os.Exit(m.Run()) // one test of it
 	default:
+		atonce.Tests(4)
 		os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
 	}
 }

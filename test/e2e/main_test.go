@@ -4,7 +4,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-func TestMain(m *testing.M) { os.Exit(wiretest.Main(m, []string{"cmd/workbench"})) }
+func TestMain(m *testing.M) {
+	atonce.Tests(4)
+	os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
+}

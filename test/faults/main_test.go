@@ -1,17 +1,14 @@
 package faults
 
 import (
-	"flag"
 	"os"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil { // cases spend their time waiting
-		panic(err)
-	}
+	atonce.Tests(6) // cases spend their time waiting
 	os.Exit(wiretest.Main(m, []string{"cmd/workbench", "test/faults/badchild"}))
 }

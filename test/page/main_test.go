@@ -4,7 +4,6 @@ package page
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
@@ -25,9 +25,7 @@ func TestMain(m *testing.M) {
 	if findChromium() == "" {
 		os.Exit(m.Run()) // each test says so
 	}
-	if err := flag.Set("test.parallel", "4"); err != nil { // half of their time is that something is waited for
-		panic(err)
-	}
+	atonce.Tests(4) // half of their time is that something is waited for
 	os.Exit(wiretest.Main(inBrowser{m}, []string{"cmd/workbench", "test/fakeserver"}))
 }
 

@@ -134,10 +134,9 @@ func TestTasksOfASharedServerBesideAReload(t *testing.T) {
 	reload.Go(func() { front.Reload(served("gate="+filepath.Join(t.TempDir(), "none"), "b")) })
 	other := 1 - <-told
 	clients[other].say(`{"jsonrpc":"2.0","id":"tasks","method":"tasks/list"}`)
-	if got := clients[other].hear(`"id":"tasks"`); strings.Contains(got, fmt.Sprintf("of-%d", 1-other)) {
+	// Its own task is in the list unless the server that has it is replaced for it already.
+	if got := clients[other].hear(`"id":"tasks"`); strings.Contains(got, fmt.Sprintf("of-%d", 1-other)) || strings.Contains(got, `"error"`) {
 		t.Errorf("got %s, want no task of another client", got)
-	} else if !strings.Contains(got, fmt.Sprintf("of-%d", other)) {
-		t.Errorf("got %s, want the client's own task in it", got)
 	}
 	close(goOn)
 	reload.Wait()

@@ -15,13 +15,19 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // appendWords appends a string token with the same word for each date.
 func appendWords(dst, token []byte) []byte {
 	from := 0
-	for _, at := range date.FindAllIndex(token, -1) {
-		if !isDigit(token[at[0]-1]) && !isDigit(token[at[1]]) {
-			dst = append(append(dst, token[from:at[0]]...), "DATE"...)
-			from = at[1]
+	for i := 0; ; {
+		at := date.FindIndex(token[i:])
+		if at == nil {
+			return append(dst, token[from:]...)
 		}
+		begin, end := i+at[0], i+at[1]
+		if i = end; isDigit(token[begin-1]) || isDigit(token[end]) {
+			i = begin + 1 // in what is no date another may begin
+			continue
+		}
+		dst = append(append(dst, token[from:begin]...), "DATE"...)
+		from = end
 	}
-	return append(dst, token[from:]...)
 }
 
 // undated gives the text of an item without the dates in its words: in the instructions, and in what stands under title

@@ -18,12 +18,14 @@ func TestSameThings(t *testing.T) {
 		"sets":                {`{"name":"a","inputSchema":{"required":["x","y"],"enum":[1,2],"type":["string","null"]}}`, `{"name":"a","inputSchema":{"required":["y","x"],"enum":[2,1],"type":["null","string"]}}`},
 		"dates in words": {`{"name":"a","description":"Today is 2026-11-22. At 2026-11-22T10:00:00.123Z.","inputSchema":{"properties":{"x":{"description":"since 2026-11-01"}}}}`,
 			`{"name":"a","description":"Today is 2027-01-02. At 2027-01-02T23:59:00Z.","inputSchema":{"properties":{"x":{"description":"since 2027-01-01"}}}}`},
+		"dates in words, behind what is none": {`{"name":"a","description":"12026-11-22-2026-11-22 2026-11-22T10:2026-11-22 2026-11-22+10:2026-11-22"}`,
+			`{"name":"a","description":"12026-11-22-2027-01-02 2026-11-22T10:2027-01-02 2026-11-22+10:2027-01-02"}`},
 	} {
 		a, b := lock.NewItem(lock.Tool, []byte(pair[0])), lock.NewItem(lock.Tool, []byte(pair[1]))
 		if !a.Same(&b) {
 			t.Errorf("%s: got %s and %s, want them to be the same", name, a.Text, b.Text)
 		}
-		if name != "dates in words" && a.Digest() != b.Digest() {
+		if !strings.HasPrefix(name, "dates in words") && a.Digest() != b.Digest() {
 			t.Errorf("%s: the digests differ: %s and %s", name, a.Text, b.Text)
 		}
 	}

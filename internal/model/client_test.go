@@ -56,6 +56,8 @@ func TestComplete(t *testing.T) {
 		{"parts", modeltest.Completion(`{"content":[{"type":"text","text":"h"},{"type":"text","text":"i"}]}`, "stop"), model.Reply{Text: "hi"}},
 		{"refusal", modeltest.Completion(`{"content":null,"refusal":"no"}`, "stop"), model.Reply{Text: "no"}},
 		{"nothing", modeltest.Completion(`{}`, "stop"), model.Reply{}},
+		{"members of a stream, as they like", modeltest.Body(200, `{"choices":[{"index":"0","delta":"","message":{"content":"hi","tool_calls":[
+			{"index":"a","id":"c1","function":{"name":"b"}}]},"finish_reason":"stop"}]}`), model.Reply{Text: "hi", Calls: []model.Call{{ID: "c1", Name: "b", Arguments: "{}"}}}},
 		{"calls", modeltest.Calls("a", `{"x":1}`, "b", `not JSON`),
 			model.Reply{Calls: []model.Call{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}, {ID: "call_2", Name: "b", Arguments: "not JSON"}}}},
 		{"calls without ids, arguments as they are", modeltest.Completion(

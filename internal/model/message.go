@@ -209,7 +209,16 @@ func (c *Client) garbled(name, format string, args ...any) error {
 
 // whole reads a chat completion that has come in one piece.
 func (c *Client) whole(name string, data []byte) (*completion, error) {
-	var got chunk
+	var got struct {
+		Choices []struct {
+			Message struct {
+				said
+				Calls []called `json:"tool_calls"`
+			} `json:"message"`
+			Finish string `json:"finish_reason"`
+		} `json:"choices"`
+		outcome
+	}
 	if err := json.Unmarshal(data, &got); err != nil {
 		return nil, c.garbled(name, "%v", foreign.NewError(err))
 	}

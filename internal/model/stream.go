@@ -21,39 +21,51 @@ const (
 	callSize = 64
 )
 
-// A chunk is a chat completion, or one event of a streamed one.
+// A chunk is one event of a streamed chat completion.
 type chunk struct {
 	Choices []struct {
-		Index   int    `json:"index"`
-		Message said   `json:"message"` // of one in one piece
-		Delta   said   `json:"delta"`
-		Finish  string `json:"finish_reason"`
+		Index int `json:"index"`
+		Delta struct {
+			said
+			Calls []calledPiece `json:"tool_calls"`
+		} `json:"delta"`
+		Finish string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage struct {
-		Total int `json:"total_tokens"`
-	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	outcome
 }
 
 // said is what a model says, or a piece of that.
 type said struct {
 	Content json.RawMessage `json:"content"`
 	Refusal string          `json:"refusal"`
-	Calls   []calledPiece   `json:"tool_calls"`
 }
 
-// failed reports whether the endpoint has sent an error in place of what a model says.
-func (c *chunk) failed() bool { return len(c.Error) > 0 && string(c.Error) != "null" }
-
-// A calledPiece is a call, or a piece of one.
-type calledPiece struct {
-	Index    *int   `json:"index"`
+// called is a call of a tool, or a piece of one.
+type called struct {
 	ID       string `json:"id"`
 	Function struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 }
+
+// A calledPiece is a piece of a call, with the number of that. A call in one piece has none that is looked at: endpoints
+// write there what they like.
+type calledPiece struct {
+	Index *int `json:"index"`
+	called
+}
+
+// outcome is what stands beside the choices.
+type outcome struct {
+	Usage struct {
+		Total int `json:"total_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// failed reports whether the endpoint has sent an error in place of what a model says.
+func (o *outcome) failed() bool { return len(o.Error) > 0 && string(o.Error) != "null" }
 
 // stream reads a reply that comes as server-sent events, and hands its text on as it comes.
 func (c *Client) stream(name string, body io.Reader, t *teller) (*completion, error) {

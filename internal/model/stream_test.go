@@ -53,6 +53,7 @@ func TestStream(t *testing.T) {
 		{"half a character", of(modeltest.Delta(`{"content":"`+"a\xc3"+`"}`, ""), modeltest.Delta(`{"content":"`+"\xa9b"+`\ud83d"}`, "")),
 			model.Reply{Text: "a��b�"}, "a��b�"},
 		{"parts", of(modeltest.Delta(`{"content":[{"type":"text","text":"h"},{"text":"i"}]}`, "")), model.Reply{Text: "hi"}, "hi"},
+		{"with a message beside its pieces", of(`{"choices":[{"index":0,"message":"a","delta":{"content":"a"}}]}`), model.Reply{Text: "a"}, "a"},
 		{"refusal", of(modeltest.Delta(`{"refusal":"n"}`, ""), modeltest.Delta(`{"refusal":"o"}`, "")), model.Reply{Text: "no"}, "no"},
 		{"another choice", of(modeltest.Delta(`{"content":"a"}`, ""), `{"choices":[{"index":1,"delta":{"content":"b"}}]}`), model.Reply{Text: "a"}, "a"},
 		{"a call in pieces", of(modeltest.Delta(`{"content":"I look."}`, ""), call(`{"index":0,"id":"c1","function":{"name":"look","arguments":""}}`),

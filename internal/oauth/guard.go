@@ -45,7 +45,7 @@ func newGuard(opts Options, named ...string) *http.Client {
 	}
 	g.direct = &http.Transport{
 		DialContext:            g.dial(opts.Resolver),
-		TLSClientConfig:        opts.TLS,
+		TLSClientConfig:        opts.TLS.Clone(), // Transport.Clone writes to it, and others have theirs by it meanwhile
 		ForceAttemptHTTP2:      true,
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConnsPerHost:    maxKeptConns,

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -202,6 +203,18 @@ func TestFaultF16_Redirects(t *testing.T) {
 		t.Fatalf("a POST: got %v, %v, want it not sent on", resp, err)
 	}
 	_ = resp.Body.Close()
+}
+
+// The settings of TLS are those of all connections to servers, which go on meanwhile: nobody writes to them.
+func TestSharedTLS(t *testing.T) {
+	shared := new(tls.Config)
+	client := newGuard(Options{TLS: shared}, "https://127.0.0.1:1/")
+	if _, err := get(t, client, "https://127.0.0.1:1/"); err == nil {
+		t.Error("got an answer where nobody listens")
+	}
+	if shared.NextProtos != nil {
+		t.Errorf("the settings were changed to %q", shared.NextProtos)
+	}
 }
 
 func TestFaultF16_Size(t *testing.T) {

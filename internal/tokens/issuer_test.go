@@ -166,6 +166,38 @@ func TestIssuer(t *testing.T) {
 	}
 }
 
+// A key is one whatever else an issuer says of it, and whatever stands beside it.
+func TestKeysOfASet(t *testing.T) {
+	for _, method := range []jwt.SigningMethod{jwt.SigningMethodRS256, jwt.SigningMethodES256, jwt.SigningMethodEdDSA} {
+		s := newSigner(t, "1", method)
+		for name, beside := range map[string]map[string]any{
+			"a certificate that cannot be read": {"x5c": []string{"AAAA"}},
+			"a thumbprint in another form":      {"x5t": "not base64"},
+			"an address that is none":           {"x5u": ":"},
+			"what is private":                   {"d": "AQAB", "k": "AQAB"},
+			"types of its own":                  {"x5c": 5, "key_ops": "verify", "d": []int{1}},
+		} {
+			one := maps.Clone(beside)
+			for member, value := range s.jwk() {
+				one[member] = value
+			}
+			text, err := json.Marshal(map[string]any{"keys": []any{"none", map[string]any{"kty": 5, "kid": "1"}, one}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, text)})
+			if _, err := i.Verify(t.Context(), s.token(t, good())); err != nil {
+				t.Errorf("%s, %s: got %v", method.Alg(), name, err)
+			}
+		}
+	}
+	long := []byte{1024: 1}
+	long[0] = 0x80
+	text := set(t, map[string]string{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(long), "e": "AQAB"})
+	i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, text)})
+	denied(t, i, newSigner(t, "1", jwt.SigningMethodRS256).token(t, good()), "not trusted here") // the long key was used
+}
+
 func TestScopes(t *testing.T) {
 	s := newSigner(t, "1", jwt.SigningMethodEdDSA)
 	i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk()))})

@@ -44,15 +44,17 @@ func (p *Parser) ParsePinned(name string, data []byte) (*Workflow, error) {
 // ParseWith is Parse for files that may call routines.
 func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workflow, error) {
 	var fs document.Faults
-	doc := document.Read(name, data, &fs)
+	doc, isWorkflow := document.Read(name, data, &fs), false
 	switch {
 	case doc == nil:
 	case doc.Kind != document.Object:
 		fs.Add(doc, "", "a workflow is an object")
 	case doc.Get("id") == nil && doc.Get("steps") == nil:
 		fs.Add(doc, "", `not a workflow: neither "id" nor "steps" is there`)
+	default:
+		isWorkflow = true // also one whose keys are there twice: all its faults are told, under its id
 	}
-	if len(fs) > 0 {
+	if !isWorkflow {
 		return nil, &Error{File: name, Faults: fs.Sorted()}
 	}
 	p.once.Do(func() { p.schema = newSchema() })

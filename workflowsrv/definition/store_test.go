@@ -73,6 +73,7 @@ func TestCatalogue(t *testing.T) {
 	write(t, a, "two.json", `{"id":"two","name":"broken","steps":[]}`)
 	write(t, a, "x.yaml", "id: four\nname: YAML\ndescription: d\nversion: 1.0.0\nsteps: [{id: one, title: t, prompt: p}]\n")
 	write(t, a, "y.yml", workflow("four", "the same id again"))
+	write(t, a, "z.json", strings.Replace(workflow("five", "n"), `"name"`, `"name":"twice","name"`, 1))
 	write(t, a, "notes.txt", "no workflow")
 	write(t, a, ".hidden.json", "no workflow")
 	write(t, filepath.Join(a, "deeper"), "five.json", workflow("five", "too deep"))
@@ -86,7 +87,9 @@ one "b's one" config one.json over path one.json over embedded one.json
 three "embedded three" embedded three.json
 two "embedded two" embedded two.json
 invalid path two.json "two" malformed: "description" is missing
-invalid path y.yml "four" malformed: the id four is taken by ` + filepath.Join(a, "x.yaml") + "\n"
+invalid path y.yml "four" malformed: the id four is taken by ` + filepath.Join(a, "x.yaml") + `
+invalid path z.json "five" malformed: key "name" occurs twice in the same object
+`
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -99,7 +102,7 @@ invalid path y.yml "four" malformed: the id four is taken by ` + filepath.Join(a
 	}
 	for i, want := range []definition.SourceState{
 		{Present: true, Workflows: 3},
-		{Present: true, Workflows: 2, Invalid: 2},
+		{Present: true, Workflows: 2, Invalid: 3},
 		{Present: true, Workflows: 1},
 		{},
 	} {

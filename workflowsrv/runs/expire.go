@@ -17,5 +17,8 @@ func (h Head) expires(updated time.Time, most time.Duration) *time.Time {
 		updated = *h.Rests
 	}
 	at := updated.Add(most).UTC()
+	if at.Year() > 9999 { // which JSON cannot say: a clock was far ahead, here or where the run is from
+		return nil
+	}
 	return &at
 }

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -338,6 +339,33 @@ func TestExpiry(t *testing.T) {
 		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
 		at(t, a, err, "finished")
 	})
+}
+
+// A run that says of itself that it was changed in the far future is open for good: JSON has no time for its end.
+func TestExpiryFarAhead(t *testing.T) {
+	open := in(filepath.Join(t.TempDir(), "runs.db"))
+	log, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.(*store.Store).Close()
+	e := runs.NewEngine(runs.Options{Find: finder(t, part), Log: func(context.Context) (runs.Log, error) { return log, nil },
+		Expire: func() time.Duration { return 3660 * 24 * time.Hour }})
+	who := runs.Caller{Principal: "alice"}
+	record, err := json.Marshal(map[string]any{"user_id": "alice", "run": "run-far", "workflow": "part", "created_at": time.Now(), "updated_at": "9999-12-31T00:00:00Z",
+		"head": map[string]string{"status": "open"}, "definition": json.RawMessage(part), "events": []any{map[string]any{"kind": "started", "workflow": "part"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, _, err := runs.Import(t.Context(), log, bytes.NewReader(record), ""); kept != 1 || err != nil {
+		t.Fatalf("got %d and %v, want the run kept", kept, err)
+	}
+	for _, run := range []string{"run-far", ""} {
+		a, err := e.Resume(t.Context(), who, "", run)
+		if err != nil || !strings.Contains(a.Text, "run-far") || strings.Contains(string(a.Data), "expires") {
+			t.Errorf("got %s %s and %v, want the run, which does not expire", a.Text, a.Data, err)
+		}
+	}
 }
 
 // The step that joins runs has what each has brought, notes and output or else variables, and says where the rest is.

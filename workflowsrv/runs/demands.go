@@ -92,7 +92,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, s *definition.Step, loo
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		}
 	}
-	if s.Contract != "" && !s.ContractOptional && len(s.Delegations) == 0 {
+	if s.Contract != "" && !s.ContractOptional {
 		kind := "wr." + strings.TrimPrefix(s.Contract, contractPrefix)
 		if len(byKind[kind]) == 0 {
 			r.add("an artifact of the kind "+kind+" is lacking", "the contract "+s.Contract+" of this step wants it")

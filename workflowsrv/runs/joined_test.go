@@ -305,6 +305,36 @@ func TestChildrenGone(t *testing.T) {
 	at(t, a, err, "step both")
 }
 
+// The step that joins runs owes what the contract of its synthesis says, which it is told and held to.
+func TestContractOfSynthesis(t *testing.T) {
+	text := strings.Replace(parent, `"synthesis":{`, `"synthesis":{"outputContract":{"contractRef":"wr.contracts.review_verdict"},`, 1)
+	who := runs.Caller{Principal: "alice"}
+	e := runs.NewEngine(runs.Options{Find: finder(t, text, part)})
+	a, err := e.Start(t.Context(), who, "parent", "", nil)
+	d := at(t, a, err, "runs both")
+	for _, child := range d.Runs {
+		a, err = e.Next(t.Context(), who, runs.Step{Run: child.Run, ID: "work", Notes: "done"})
+		at(t, a, err, "finished")
+	}
+	want := `"artifacts":[{"kind":"wr.review_verdict"}]`
+	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run})
+	if at(t, a, err, "step both"); !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want to be told %s", a.Text, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run, ID: "both", Notes: "joined"})
+	if at(t, a, err, "blocked both"); !strings.Contains(a.Text, want) {
+		t.Errorf("got %s, want to be told %s", a.Text, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run, ID: "both", Artifacts: []json.RawMessage{[]byte(`{"kind":"wr.review_verdict"}`)}})
+	at(t, a, err, "step end")
+	text = strings.Replace(text, `"contractRef"`, `"required":false,"contractRef"`, 1)
+	e = runs.NewEngine(runs.Options{Find: finder(t, text)}) // without the workflows the step is all the agent's
+	a, err = e.Start(t.Context(), who, "parent", "", nil)
+	run := at(t, a, err, "step both").Run
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "both", Notes: "joined"})
+	at(t, a, err, "step end")
+}
+
 // A run in which nothing happens expires as configured: that is said before, nothing of it is lost, and it can be taken
 // up again.
 func TestExpiry(t *testing.T) {

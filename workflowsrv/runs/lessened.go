@@ -90,9 +90,12 @@ func asks(key string, had, has any) bool {
 	return reflect.DeepEqual(had, has)
 }
 
-// partsOf is a step as its file has it.
+// partsOf is a step as its file has it; the contract of a synthesis is that of its step.
 func partsOf(s *definition.Step) map[string]any {
 	var parts map[string]any
 	_ = json.Unmarshal(s.JSON, &parts) // The definition was checked when it was read.
+	if synthesis, ok := parts["synthesis"].(map[string]any); ok {
+		parts["outputContract"] = synthesis["outputContract"]
+	}
 	return parts
 }

@@ -339,6 +339,7 @@ func TestRebaseAsksLess(t *testing.T) {
 		`{"id":"call","type":"tool","title":"Call","tool":"box/server/tool","expect":{"var":"r","equals":1},"result":"r"},` +
 		`{"id":"rate","title":"Rate","prompt":"p r","assessmentRefs":["risk"],"outputContract":{"contractRef":"wr.contracts.loop_control"}},` +
 		`{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":2,"maxIterations":2},"body":[{"id":"each","title":"Each","prompt":"p","requireConfirmation":true}]},` +
+		`{"id":"join","type":"parallel","title":"Join","parallelDelegations":[{"workflowId":"gated"}],"synthesis":{"prompt":"p","outputContract":{"contractRef":"wr.contracts.review_verdict"}}},` +
 		`{"id":"end","title":"End","prompt":"p"}]}`
 	who := runs.Caller{Principal: "alice", Client: "c"}
 	begin := func(changed string) (*runs.Engine, string) {
@@ -379,6 +380,7 @@ func TestRebaseAsksLess(t *testing.T) {
 		"no assessment":      {swap(`"assessmentRefs":["risk"],`, ""), `another assessmentRefs`},
 		"other assessment":   {swap(`["low","high"]`, `["low","none"]`), `the assessment "risk"`},
 		"no contract":        {swap(`,"outputContract":{"contractRef":"wr.contracts.loop_control"}`, ""), `another outputContract`},
+		"no joint contract":  {swap(`,"outputContract":{"contractRef":"wr.contracts.review_verdict"}`, ""), `"Join" has another outputContract`},
 		"gate in a loop":     {swap(`"prompt":"p","requireConfirmation":true}]}`, `"prompt":"p"}]}`), `"Each" has another requireConfirmation`},
 		"shorter loop":       {swap(`"count":2`, `"count":1`), `"All" has another loop`},
 		"no notes":           {swap(`"title":"End"`, `"title":"End","notesOptional":true`), `"End" needs no notes`},

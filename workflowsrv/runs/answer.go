@@ -52,7 +52,7 @@ type loopData struct {
 }
 
 // answer words where the run is. text is for the model; "" means the prompt of the step. What the answer depends on is
-// kept before: a turn has no other way to an answer, but for the question of askPerson.
+// kept before: a turn has no other way to an answer, but for the question of inquiry.ask.
 func (t *turn) answer(ctx context.Context, state, text string, blocked ...Reason) (Answer, error) {
 	if err := t.flush(ctx, 0); err != nil {
 		return Answer{}, err

@@ -44,7 +44,8 @@ func (o Options) withDefaults() Options {
 
 // database is what SQLite and PostgreSQL do differently.
 type database interface {
-	// read runs do in a transaction that only reads, and sees the store as it is at one time.
+	// read runs do in a transaction that only reads, and sees the store as it is at one time. It may run do anew where the
+	// connection was lost in the middle of it: what do has found by then does not count.
 	read(ctx context.Context, do func(context.Context, querier) error) error
 	// write runs do in a transaction and returns when that is on stable storage. The context of do is not ctx, which
 	// only bounds the waiting.
@@ -100,6 +101,19 @@ func each(ctx context.Context, q querier, take func(scanner) error, query string
 		}
 	}
 	return rows.Err()
+}
+
+// list returns what scan makes of the rows of the answer to a query, which it asks in a transaction of its own.
+func list[T any](ctx context.Context, db database, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		all = nil
+		return each(ctx, q, func(row scanner) error {
+			one, err := scan(row)
+			all = append(all, one)
+			return err
+		}, query, args...)
+	})
+	return all, err
 }
 
 // base is what the parts of a store work with.

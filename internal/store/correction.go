@@ -58,36 +58,36 @@ func bit(b bool) int64 {
 // Corrections returns the principal's corrections for a version of a workflow, the latest last. The error may say that
 // some are damaged; those that are not are returned beside it.
 func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
-	var found []Correction
-	var damaged error
-	err := b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
-		damaged, err = eachCorrection(ctx, q, func(r correctionRow) error {
-			found = append(found, r.correction)
-			return nil
-		}, `principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
-		return err
-	})
+	rows, damaged, err := b.corrections(ctx, `principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`,
+		principal, workflow, version)
 	if err != nil {
 		return nil, err
+	}
+	var found []Correction
+	for _, r := range rows {
+		found = append(found, r.correction)
 	}
 	return found, damaged
 }
 
-// eachCorrection has take take the corrections that are meant by a condition and in its order. damaged says which of
-// them cannot be read.
-func eachCorrection(ctx context.Context, q querier, take func(correctionRow) error, which string, args ...any) (damaged, err error) {
-	err = each(ctx, q, func(row scanner) error {
-		r, err := scanCorrection(row)
-		switch {
-		case isPart(err):
-			damaged = errors.Join(damaged, err)
+// corrections returns those that are meant by a condition, in its order. damaged says which of them cannot be read.
+func (b *base) corrections(ctx context.Context, which string, args ...any) (found []correctionRow, damaged, err error) {
+	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
+		found, damaged = nil, nil
+		return each(ctx, q, func(row scanner) error {
+			r, err := scanCorrection(row)
+			switch {
+			case isPart(err):
+				damaged = errors.Join(damaged, err)
+				return nil
+			case err != nil:
+				return err
+			}
+			found = append(found, r)
 			return nil
-		case err != nil:
-			return err
-		}
-		return take(r)
-	}, `SELECT `+correctionColumns+` FROM corrections WHERE `+which, args...)
-	return damaged, err
+		}, `SELECT `+correctionColumns+` FROM corrections WHERE `+which, args...)
+	})
+	return found, damaged, err
 }
 
 const correctionColumns = `principal, workflow, version, utterance, command, veto, made, sum`

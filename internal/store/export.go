@@ -148,33 +148,29 @@ func (b *base) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, e
 // exportRest writes corrections and what clients were in last, and returns the number of corrections. The error may say
 // that some are damaged.
 func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (n int, err error) {
-	var damaged error
-	err = b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
-		damaged, err = eachCorrection(ctx, q, func(r correctionRow) error {
-			line := transferCorrection{r.principal, r.workflow, r.version, r.correction}
-			if err := out.Encode(transferLine{Correction: &line}); err != nil {
-				return err
-			}
-			n++
-			return nil
-		}, `$1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
-		return err
-	})
+	corrections, damaged, err := b.corrections(ctx, `$1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range corrections {
+		line := transferCorrection{r.principal, r.workflow, r.version, r.correction}
+		if err := out.Encode(transferLine{Correction: &line}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	lasts, err := list(ctx, b.db, func(row scanner) (l transferLast, err error) {
+		err = row.Scan(&l.Principal, &l.Client, &l.Workflow, &l.Conversation)
+		return l, err
+	}, `SELECT principal, client, workflow, conversation FROM last_conversations
+		WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
 	if err != nil {
 		return n, err
 	}
-	err = b.db.read(ctx, func(ctx context.Context, q querier) error {
-		return each(ctx, q, func(row scanner) error {
-			var line transferLast
-			if err := row.Scan(&line.Principal, &line.Client, &line.Workflow, &line.Conversation); err != nil {
-				return err
-			}
-			return out.Encode(transferLine{Last: &line})
-		}, `SELECT principal, client, workflow, conversation FROM last_conversations
-			WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
-	})
-	if err != nil {
-		return n, err
+	for i := range lasts {
+		if err := out.Encode(transferLine{Last: &lasts[i]}); err != nil {
+			return n, err
+		}
 	}
 	return n, damaged
 }

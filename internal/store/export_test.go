@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Knobs are what tests turn.
 type Knobs struct {
@@ -41,3 +44,15 @@ var (
 
 // LookAlive looks whether the locks taken are held still, as the keeper does.
 func (s *Store) LookAlive() { s.db.alive() }
+
+// ReadAnew has each read be done once more, as where the connection was lost at its end.
+func (s *Store) ReadAnew() { s.db = anew{s.db} }
+
+type anew struct{ database }
+
+func (a anew) read(ctx context.Context, do func(context.Context, querier) error) error {
+	if err := a.database.read(ctx, do); err != nil {
+		return err
+	}
+	return a.database.read(ctx, do)
+}

@@ -247,19 +247,13 @@ func (b *RunBook) RunsByID(ctx context.Context, principal, id string) ([]OwnedRu
 }
 
 func (b *RunBook) runs(ctx context.Context, query string, args ...any) ([]OwnedRun, error) {
-	var found []OwnedRun
-	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
-		found = nil
-		return each(ctx, q, func(row scanner) error {
-			r, err := scanRun(row)
-			if r.Damaged = errors.As(err, new(*CorruptError)); err != nil && !r.Damaged { // One costs no other its place in the list.
-				return err
-			}
-			found = append(found, r)
-			return nil
-		}, query, args...)
-	})
-	return found, err
+	return list(ctx, b.db, func(row scanner) (OwnedRun, error) {
+		r, err := scanRun(row)
+		if r.Damaged = errors.As(err, new(*CorruptError)); r.Damaged {
+			err = nil // One costs no other its place in the list.
+		}
+		return r, err
+	}, query, args...)
 }
 
 // Definition returns the definition of that digest.

@@ -66,16 +66,10 @@ func (b *base) selectAll(ctx context.Context, principal string, yield func(Key, 
 }
 
 func (b *base) page(ctx context.Context, query string, args ...any) ([]Key, error) {
-	var keys []Key
-	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
-		return each(ctx, q, func(row scanner) error {
-			var key Key
-			err := row.Scan(&key.Principal, &key.ID)
-			keys = append(keys, key)
-			return err
-		}, query, args...)
-	})
-	return keys, err
+	return list(ctx, b.db, func(row scanner) (key Key, err error) {
+		err = row.Scan(&key.Principal, &key.ID)
+		return key, err
+	}, query, args...)
 }
 
 // Owned is a conversation and whose it is.
@@ -95,6 +89,7 @@ func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owne
 func (b *base) conversations(ctx context.Context, query string, args ...any) ([]Owned, error) {
 	var found []Owned
 	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
+		found = nil
 		err := each(ctx, q, func(row scanner) error {
 			owner, c, err := scanConversation(row)
 			if err != nil && !c.Damaged {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,36 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A read that is done anew, since its connection was lost in the middle, finds nothing twice.
+func TestReadAnew(t *testing.T) {
+	s := openFile(t, t.TempDir()+"/store.db", store.Options{})
+	fill(t, s)
+	if err := s.StartRun(t.Context(), "bob", store.Run{ID: "r", Workflow: "w", Head: js(`{}`)}, []byte(`{}`), js(`{"n":1}`), js(`{"n":2}`)); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]func() (any, error){
+		"Conversations": func() (any, error) { return s.Conversations(t.Context(), "bob", "shop", 9) },
+		"Corrections":   func() (any, error) { return s.Corrections(t.Context(), "bob", "shop", "v1") },
+		"Latest":        func() (any, error) { return s.Latest(t.Context(), "", 99) },
+		"Runs":          func() (any, error) { return s.Runs(t.Context(), "bob", 9) },
+		"Export":        func() (any, error) { return exported(t, s, store.Selection{}), nil },
+	}
+	once := make(map[string]any)
+	for name, read := range all {
+		found, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		once[name] = found
+	}
+	s.ReadAnew()
+	for name, read := range all {
+		if got, err := read(); err != nil || !reflect.DeepEqual(got, once[name]) {
+			t.Errorf("%s: got %v, %v, want %v", name, got, err, once[name])
+		}
+	}
 }
 
 func TestExportSelection(t *testing.T) {

@@ -101,8 +101,10 @@ func connected(t *testing.T) (ours, theirs *lifeline) {
 func FuzzDecodeFrame(f *testing.F) {
 	f.Add(frame{kind: frameStart, id: 300, numbers: []int64{-5, 1 << 40}, texts: []string{"", "abc"}}.encode())
 	f.Add([]byte{})
-	f.Add([]byte{1, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
-	f.Add([]byte{1, 2, 0, 0, 9})
+	f.Add(frame{kind: frameGone, texts: []string{"no UTF-8: \xff\x00"}}.encode())
+	f.Add([]byte(`{"Kind":256}`))
+	f.Add([]byte(`{"Kind":1,"Numbers":[],"Texts":[null,"A"]} {}`))
+	f.Add([]byte(`{"Kind":1,"ID":2,"Texts":["AA`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := decodeFrame(b)
 		if err != nil {

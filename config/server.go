@@ -195,11 +195,13 @@ func readRemote(o *object, s *Server) {
 		}
 	}
 	s.Headers = readHeaders(o)
-	if in, ok := o.within("oauth"); ok {
-		s.OAuth = readOAuth(in)
+	if n, path, ok := o.take("oauth"); ok {
+		if in, ok := o.c.object(n, path); ok {
+			s.OAuth = readOAuth(in)
+		}
 		for name := range s.Headers {
 			if strings.EqualFold(name, "Authorization") {
-				o.c.fault(in.at, in.path, "want it or the header Authorization, got both", "")
+				o.c.fault(position{n.Line, n.Column}, path, "want it or the header Authorization, got both", "")
 			}
 		}
 	}

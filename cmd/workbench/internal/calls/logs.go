@@ -73,10 +73,10 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 			lines = append(lines, saidLine{running.PID(p), l})
 			return nil
 		})
-		if err != nil {
+		if err != nil && lines == nil {
 			return nil, err
 		}
-		return [][]saidLine{lines}, nil
+		return [][]saidLine{lines}, err // of a workbench that ends meanwhile, what it said until then
 	})
 	if found == nil {
 		return noServer(ctx, env, name, silent)

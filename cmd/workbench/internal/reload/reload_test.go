@@ -2,7 +2,6 @@ package reload
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,15 +18,14 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/atonce"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
 // TestMain has the tests wait beside each other: nearly all of their time is that a change is waited for.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "20"); err != nil {
-		panic(err)
-	}
+	atonce.Tests(20)
 	os.Exit(m.Run())
 }
 

@@ -54,12 +54,13 @@ func (t *Thing[T]) try() (any, error) {
 	return made, err
 }
 
-// Made returns the thing, nil if there is none.
+// Made returns the thing, nil if there is none, or none any more.
 func (t *Thing[T]) Made() *T { return t.made.Load() }
 
-// Close has nothing be made any more, and returns what was, which is the caller's to close; nil if nothing was.
+// Close has nothing be made any more, and returns what was, which is the caller's to close; nil if nothing was, or if
+// Close has returned it before.
 func (t *Thing[T]) Close() *T {
 	t.end()
 	<-t.making.DoChan("", t.try)
-	return t.Made()
+	return t.made.Swap(nil)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -163,8 +164,8 @@ func (r *refusal) judgeAssessments(s *definition.Step, artifacts []json.RawMessa
 			if c.For != "" && c.For != a.ID {
 				continue
 			}
-			for dim, level := range ratings[at].Dimensions {
-				if level == c.Level {
+			for _, dim := range slices.Sorted(maps.Keys(ratings[at].Dimensions)) {
+				if level := ratings[at].Dimensions[dim]; level == c.Level {
 					r.add(fmt.Sprintf("the assessment %q has %q at %q", a.ID, cut.Short(dim), level), c.Guidance)
 					break
 				}

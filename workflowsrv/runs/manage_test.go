@@ -329,6 +329,22 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// Of several ratings that a consequence follows from, the answer names the same one each time.
+func TestConsequence(t *testing.T) {
+	const text = `{"id":"rated","name":"n","description":"d","version":"1.0.0","assessments":[{"id":"risk","purpose":"p","dimensions":[` +
+		`{"id":"size","purpose":"p","levels":["low","high"]},{"id":"reach","purpose":"p","levels":["low","high"]}]}],"steps":[` +
+		`{"id":"rate","title":"Rate","prompt":"p","assessmentRefs":["risk"],"assessmentConsequences":[{"when":{"anyEqualsLevel":"high"},"effect":{"kind":"require_followup","guidance":"look again"}}]}]}`
+	e, who := runs.NewEngine(runs.Options{Find: finder(t, text)}), runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "rated", "", nil)
+	run := at(t, a, err, "step rate").Run
+	for range 30 {
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "rate", Artifacts: []json.RawMessage{[]byte(`{"kind":"wr.assessment","dimensions":{"size":"high","reach":"high"}}`)}})
+		if at(t, a, err, "blocked rate"); !strings.Contains(a.Text, `the assessment "risk" has "reach" at "high" (look again)`) {
+			t.Fatalf("got %s, want what follows from reach", a.Text)
+		}
+	}
+}
+
 // A run's gates stand although its file is changed: a person has to agree to a definition that asks less, also by a
 // code or at a client, and what the person had agreed to before counts for the step as it was.
 func TestRebaseAsksLess(t *testing.T) {

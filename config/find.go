@@ -98,13 +98,14 @@ func projectFolders(dir string) []string {
 	}
 }
 
-// UserFile returns where the user's own file is, or would be; "" for a user without a home.
+// UserFile returns where the user's own file is, or would be; "" for a user without a home. A relative home is none: the
+// file would be trusted and anybody's whose folder workbench is started in.
 func UserFile(lookup func(string) (string, bool)) string {
 	if base, _ := lookup("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "workbench", FileName)
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := lookup(name); home != "" {
+		if home, _ := lookup(name); filepath.IsAbs(home) {
 			return filepath.Join(home, ".config", "workbench", FileName)
 		}
 	}

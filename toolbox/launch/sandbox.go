@@ -53,6 +53,9 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 		return nil, err
 	}
 	home, _ := child.Getenv(environ, "HOME")
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
 	q := sandbox.Request{
 		Program: program, Args: cfg.Args, Dir: dir, Env: env, Home: home,
 		Own:       filepath.Join(folder, catalogue.Digest([]byte(strings.Join([]string{box, cfg.Name, dir}, "\x00")))[:16]),

@@ -17,11 +17,20 @@ func (e *Environment) StateDir() (string, error) {
 		return filepath.Join(dir, "workbench"), nil
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := e.Lookup(name); home != "" {
+		if home, _ := e.Lookup(name); filepath.IsAbs(home) {
 			return filepath.Join(home, ".local", "state", "workbench"), nil
 		}
 	}
-	return "", errors.New("HOME is not set")
+	return "", e.homeless()
+}
+
+// homeless says why there is no folder of the user's. A relative one would be another one in each folder that workbench
+// is started in, and its secrets would lie about in projects.
+func (e *Environment) homeless() error {
+	if home, _ := e.Lookup("HOME"); home != "" && !filepath.IsAbs(home) {
+		return fmt.Errorf("HOME is %q, which is not an absolute path", home)
+	}
+	return errors.New("HOME is not set")
 }
 
 // CacheDir is the folder of what may be lost at any time (XDG Base Directory Specification, XDG_CACHE_HOME, and what
@@ -35,8 +44,8 @@ func (e *Environment) CacheDir() (string, error) {
 	}
 	home, _ := e.Lookup("HOME")
 	switch {
-	case home == "":
-		return "", errors.New("HOME is not set")
+	case !filepath.IsAbs(home):
+		return "", e.homeless()
 	case runtime.GOOS == "darwin":
 		return filepath.Join(home, "Library", "Caches", "workbench"), nil
 	}

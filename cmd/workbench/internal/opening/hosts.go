@@ -78,6 +78,9 @@ func (e *Environment) WorkflowPlaces(log zerolog.Logger) *workflowhost.Places {
 	if runtime.GOOS == "windows" {
 		home, _ = e.Lookup("USERPROFILE")
 	}
+	if !filepath.IsAbs(home) {
+		home = "" // in it are the user's own workflows, and the working folder may be anybody's
+	}
 	path, _ := e.Lookup("WORKFLOW_STORAGE_PATH")
 	return &workflowhost.Places{Project: cli.WorkingDir, Home: home, Path: path, Keeper: e.GitKeeper, Logger: log}
 }

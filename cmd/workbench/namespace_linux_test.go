@@ -28,12 +28,7 @@ func TestForeignProc(t *testing.T) {
 				do(t, err)
 				cmd.Path, cmd.Args = path, append(wrapper, cmd.Args...)
 			}
-			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
-			if os.Getuid() != 0 { // who may make namespaces in one of users
-				cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-				cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-				cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-			}
+			cmd.SysProcAttr = ownProcesses()
 			if err := cmd.Start(); os.Getuid() != 0 && errors.Is(err, fs.ErrPermission) {
 				t.Skip("who is not root may make no namespaces here: ", err)
 			} else if err != nil {
@@ -42,4 +37,15 @@ func TestForeignProc(t *testing.T) {
 			interrupt(t, cmd, fault)
 		})
 	}
+}
+
+// ownProcesses has a program run in namespaces of its own, of processes and of mounts.
+func ownProcesses() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 { // who may make namespaces in one of users
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	return attr
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"os"
+	"path/filepath"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/child"
@@ -15,11 +15,12 @@ const scriptArg = "__script"
 // scriptHost runs the scripts of models, each in a process of this program with an empty environment.
 func scriptHost(e *opening.Environment) *script.Host {
 	return &script.Host{Start: func() (script.Process, error) {
-		self, err := os.Executable()
+		self, err := programPath()
 		if err != nil {
 			return nil, err
 		}
-		p, err := e.Guard.Start(child.Spec{Command: self, Args: []string{scriptArg}, Dir: os.TempDir()})
+		root := filepath.VolumeName(self) + string(filepath.Separator) // it is there, whatever TMPDIR names
+		p, err := e.Guard.Start(child.Spec{Command: self, Again: true, Args: []string{scriptArg}, Dir: root})
 		if err != nil {
 			return nil, err
 		}

@@ -49,6 +49,10 @@ func resolve(spec Spec) (command, error) {
 	} else if !info.IsDir() {
 		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; correct \"cwd\"", fs.ErrInvalid}
 	}
+	if very := veryFile(spec.Command); spec.Again && very != spec.Command {
+		cmd.path = very
+		return cmd, nil
+	}
 	cmd.path, err = cmd.find()
 	return cmd, err
 }

@@ -18,9 +18,9 @@ const (
 
 func closedOnExec(make func() ([2]int, error)) ([2]int, error) { return make() }
 
-// guardPath returns the file to run for argv[0]. If that is this program it is the very file that runs now, whatever
-// was installed over it since: both ends of the lifeline must be of one version.
-func guardPath(arg string) string {
+// veryFile returns the file to run for the path of a program. If that is this program it is the very file that runs
+// now, whatever was installed over it since: both ends of what they say to each other must be of one version.
+func veryFile(arg string) string {
 	if self, err := os.Executable(); err == nil && self == arg {
 		return "/proc/self/exe"
 	}

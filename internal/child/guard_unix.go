@@ -4,6 +4,7 @@ package child
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"syscall"
@@ -32,6 +33,7 @@ import (
 // what the processes started outlives them unless there is a control group, which the next guard ends.
 type Guard struct {
 	argv []string
+	file fs.FileInfo // of argv[0] at first; nil if that is not known
 
 	mu     sync.Mutex
 	link   *link // nil before the first Start
@@ -43,7 +45,17 @@ type Guard struct {
 // NewGuard returns a Guard that is run by argv, a command line on which this program calls RunGuard and nothing else,
 // such as {os.Executable(), "__guard"}. Nothing is started before the first Start.
 func NewGuard(argv []string) *Guard {
-	return &Guard{argv: argv}
+	file, _ := os.Stat(argv[0]) // what is not there is said when it is run
+	return &Guard{argv: argv, file: file}
+}
+
+// replaced says what to do where another program stands by now in place of the one that the guard is; else "".
+func (g *Guard) replaced() string {
+	path := g.argv[0]
+	if file, err := os.Stat(path); g.file == nil || veryFile(path) != path || err == nil && os.SameFile(file, g.file) {
+		return ""
+	}
+	return "; " + path + " was replaced or removed since workbench started; start workbench again"
 }
 
 // Start is like the function Start, except that the guard starts the process.
@@ -57,7 +69,7 @@ func (g *Guard) Start(spec Spec) (*Process, error) {
 			return nil, nil, err // what the system said to the guard about the command
 		}
 		if err != nil {
-			return nil, nil, &StartError{cmd.name, "guard process: " + err.Error() + lacking(err), err}
+			return nil, nil, &StartError{cmd.name, "guard process: " + err.Error() + lacking(err) + g.replaced(), err}
 		}
 		return r.life, r, nil
 	})

@@ -15,5 +15,7 @@ func (g *Guard) Hasten(Grace) {}
 // Close does nothing.
 func (g *Guard) Close() {}
 
+func veryFile(arg string) string { return arg }
+
 // RunGuard returns 2: there is no guard process to be.
 func RunGuard() int { return 2 }

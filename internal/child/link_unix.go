@@ -82,7 +82,7 @@ func newLink(argv []string) (*link, error) {
 	// it needs none, and passes none on; with one processor Go takes less memory. The root directory: it keeps no file
 	// system from being unmounted. SIGCONT when we die, or the thread does that started it: a guard that is stopped
 	// then would not see that the lifeline has ended.
-	process, err := os.StartProcess(guardPath(argv[0]), argv, &os.ProcAttr{
+	process, err := os.StartProcess(veryFile(argv[0]), argv, &os.ProcAttr{
 		Dir: "/", Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(unix.SIGCONT),
 	})
 	if err != nil {

@@ -17,6 +17,10 @@ type Spec struct {
 	Env     []string // the whole environment as KEY=VALUE; nothing is inherited
 	Dir     string   // working directory; "" is ours
 
+	// Again says that Command is the path of this program, which is run again. Where the system can, the very file that
+	// runs now is started, whatever was installed over it since.
+	Again bool
+
 	// Sandbox, if not nil, is what the process and its descendants may do. What the system cannot enforce of it is left
 	// out.
 	Sandbox *sandbox.Rules

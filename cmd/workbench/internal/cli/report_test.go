@@ -33,7 +33,7 @@ func TestReportOfAnEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pipe := make(unread)
 				defer close(pipe)
-				e := &cli.Environment{Streams: cli.Streams{Err: pipe}, Ending: lifetime.NewEnding(child.NewGuard(nil))}
+				e := &cli.Environment{Streams: cli.Streams{Err: pipe}, Ending: lifetime.NewEnding(child.NewGuard([]string{"workbench"}))}
 				began := time.Now()
 				e.Ending.Begin()
 				time.Sleep(tt.after)

@@ -24,16 +24,19 @@ export async function tools(el, { signal, path, go }) {
     known.toolboxes.length === 0 ? empty("There is no toolbox yet", "workbench add puts a server into one.")
       : h("div", { class: "split" + (tool ? " deep" : "") }, h("div", {}, filter, side), body));
   const all = new Map(); // definitions, by toolbox
-  const most = () => Math.max(1, ...known.toolboxes.map((b) => cost(all.get(b.name))));
+  let due = 0;
+  const soon = () => { due ||= setTimeout(() => { due = 0; list(); }, 30); }; // toolboxes that come together are drawn at once
   const list = () => {
+    const costs = new Map(known.toolboxes.map((b) => [b.name, cost(all.get(b.name))]));
+    const most = Math.max(1, ...costs.values());
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (d) => words.every((w) => `${d.toolbox}/${d.server}/${d.definition.name} ${d.definition.title || ""} ${d.definition.description || ""}`.toLowerCase().includes(w));
     show(side, known.toolboxes.map((b) => {
       const defs = (all.get(b.name) || []).filter(fits);
       if (words.length > 0 && defs.length === 0) return null;
       return h("details", { class: "toolbox", "data-key": b.name, open: true },
-        h("summary", {}, h("span", { class: "key" }, b.name), h("span", { class: "hint" }, number(cost(all.get(b.name))), " tokens"),
-          h("span", { class: "bar" }, h("span", { style: { width: (100 * cost(all.get(b.name)) / most()).toFixed(1) + "%" } }))),
+        h("summary", {}, h("span", { class: "key" }, b.name), h("span", { class: "hint" }, number(costs.get(b.name)), " tokens"),
+          h("span", { class: "bar" }, h("span", { style: { width: (100 * costs.get(b.name) / most).toFixed(1) + "%" } }))),
         b.description && h("p", { class: "hint" }, b.description),
         b.servers.map((s) => servers(b, s, defs.filter((d) => d.server === s.name), words)));
     }));
@@ -70,18 +73,25 @@ export async function tools(el, { signal, path, go }) {
     if (found) detail(body, found, signal, go);
   };
   const wrong = [];
-  await Promise.all(known.toolboxes.map((b) => ask("tools", { toolbox: b.name }, { signal }).then((defs) => { all.set(b.name, defs); list(); }, (err) => {
+  await Promise.all(known.toolboxes.map((b) => ask("tools", { toolbox: b.name }, { signal }).then((defs) => { all.set(b.name, defs); soon(); }, (err) => {
     if (err.name === "AbortError") throw err;
     wrong.push(err);
   })));
+  clearTimeout(due);
   list();
   if (wrong.length > 0) el.append(fault(wrong[0]));
   look();
   if (!found) show(body, tool ? empty("This tool is not known", "Start its server to see what it offers now.") : empty("Choose a tool", "A form for its arguments is made from its schema."));
 }
 
+const lengths = new WeakMap(); // of definitions as JSON: there may be ten thousand, and each word in the filter asks for all
+
 function cost(defs) {
-  return Math.round((defs || []).reduce((n, d) => n + JSON.stringify(d.definition).length / 4, 0));
+  const length = (def) => {
+    if (!lengths.has(def)) lengths.set(def, JSON.stringify(def).length);
+    return lengths.get(def);
+  };
+  return Math.round((defs || []).reduce((n, d) => n + length(d.definition) / 4, 0));
 }
 
 function brief(def) {

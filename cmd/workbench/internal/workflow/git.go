@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
+	"github.com/mcp-workbench/workbench/internal/gitfiles"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -43,28 +46,40 @@ Runs that have begun go on by the definitions that they have.`,
 			if err != nil {
 				return err
 			}
-			for _, place := range known {
-				r, err := gitaddress.Parse(place)
-				if err != nil {
-					return err
-				}
-				before := keeper.Commit(r)
-				commit, err := keeper.Fetch(cmd.Context(), r, definition.IsWorkflowName)
-				if err != nil {
-					return cli.Hint(err, "the workflows that were fetched before stay")
-				}
-				what := "is at"
-				if commit != before {
-					what = "is now at"
-				}
-				fmt.Fprintf(env.Out, "%s %s %s\n", place, what, commit)
-			}
 			if len(known) == 0 {
 				fmt.Fprintln(env.Out, "the configuration names no git repositories")
 			}
-			return nil
+			var failed []error // A repository that cannot be reached does not keep the others from being fetched.
+			for _, place := range known {
+				before, commit, err := update(cmd.Context(), keeper, place)
+				switch {
+				case context.Cause(cmd.Context()) != nil:
+					return err
+				case err != nil:
+					failed = append(failed, err)
+				case commit != before:
+					fmt.Fprintln(env.Out, place, "is now at", commit)
+				default:
+					fmt.Fprintln(env.Out, place, "is at", commit)
+				}
+			}
+			if len(failed) == 0 {
+				return nil
+			}
+			return cli.Hint(errors.Join(failed...), "the workflows that were fetched before stay")
 		},
 	}
+}
+
+// update fetches the workflows of a repository, and returns the commits that they were and are of.
+func update(ctx context.Context, keeper gitfiles.Keeper, place string) (before, commit string, err error) {
+	r, err := gitaddress.Parse(place)
+	if err != nil {
+		return "", "", fmt.Errorf("%q: %w", place, err)
+	}
+	before = keeper.Commit(r)
+	commit, err = keeper.Fetch(ctx, r, definition.IsWorkflowName)
+	return before, commit, err
 }
 
 // gitPlaces are the git repositories that a configuration names.

@@ -16,6 +16,7 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,22 +187,29 @@ func (w Words) Format(f fmt.State, verb rune) { format(f, verb, w.String()) }
 
 // Error is an error whose wording somebody else has a part in, such as one that quotes what could not be read. Its text
 // is clean and bounded, and names no types of this program: package json does of values that are of a wrong one.
-type Error struct{ err error }
+type Error struct {
+	err  error
+	read reflect.Type // what package json was to fill, if that is known
+}
 
 // NewError makes an Error of one that is not nil.
-func NewError(err error) *Error { return &Error{err} }
+func NewError(err error) *Error { return &Error{err: err} }
+
+// Misread makes an Error of one of package json that was to fill what read points to, of which other types may be parts:
+// package json names those among the members of an object, where they are not.
+func Misread(err error, read any) *Error { return &Error{err, reflect.TypeOf(read)} }
 
 func (e *Error) Error() string {
 	text := e.err.Error()
 	wrong := new(json.UnmarshalTypeError)
 	if errors.As(e.err, &wrong) && wrong.Type != nil {
-		text = strings.Replace(text, wrong.Error(), mistyped(wrong), 1)
+		text = strings.Replace(text, wrong.Error(), mistyped(wrong, e.read), 1)
 	}
 	return NewText(text).clean
 }
 
 // mistyped says which value is of a wrong type, and of which.
-func mistyped(wrong *json.UnmarshalTypeError) string {
+func mistyped(wrong *json.UnmarshalTypeError, read reflect.Type) string {
 	want, of := "an object", wrong.Type
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -220,9 +228,37 @@ func mistyped(wrong *json.UnmarshalTypeError) string {
 	}
 	at := ""
 	if wrong.Field != "" {
-		at = wrong.Field + ": "
+		at = members(wrong.Field, read) + ": "
 	}
 	return fmt.Sprintf("%swant %s, got JSON of the type %s", at, want, wrong.Value)
+}
+
+// members are those on the way to a value, by the path that package json gives, without the embedded types on the way.
+func members(path string, of reflect.Type) string {
+	var names []string
+	for name := range strings.SplitSeq(path, ".") {
+		for of != nil && slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, of.Kind()) {
+			of = of.Elem()
+		}
+		field := fieldOf(of, name)
+		if !field.Anonymous || field.Tag.Get("json") != "" {
+			names = append(names, name)
+		}
+		of = field.Type
+	}
+	return strings.Join(names, ".")
+}
+
+// fieldOf is the field of a struct by its name in JSON, or by that of the type that is embedded there; zero if there is
+// none.
+func fieldOf(of reflect.Type, name string) reflect.StructField {
+	for i := 0; of != nil && of.Kind() == reflect.Struct && i < of.NumField(); i++ {
+		field := of.Field(i)
+		if tag, _, _ := strings.Cut(field.Tag.Get("json"), ","); cmp.Or(tag, field.Name) == name {
+			return field
+		}
+	}
+	return reflect.StructField{}
 }
 
 // Unwrap gives the error that it was made of, for asking which it is.

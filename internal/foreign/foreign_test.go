@@ -68,9 +68,20 @@ func TestTextIsClean(t *testing.T) {
 	}
 }
 
+type outer struct {
+	inner
+	Own int `json:"own"`
+}
+
+type inner struct {
+	Inner string           `json:"inner"`
+	Of    map[string]outer `json:"of"`
+}
+
 // What JSON has of a wrong type is told without the names of types in this program.
 func TestErrorOfAWrongType(t *testing.T) {
 	var into struct {
+		outer
 		Text  string            `json:"text"`
 		Deep  []struct{ N int } `json:"deep"`
 		Flag  *bool             `json:"flag"`
@@ -78,17 +89,20 @@ func TestErrorOfAWrongType(t *testing.T) {
 		Ratio float64           `json:"ratio"`
 	}
 	for text, want := range map[string]string{
-		`{"text":1}`:           "x: text: want a string, got JSON of the type number",
-		`{"deep":[{"N":1.5}]}`: "x: deep.N: want a whole number, got JSON of the type number 1.5",
-		`{"deep":{}}`:          "x: deep: want an array, got JSON of the type object",
-		`{"flag":"yes"}`:       "x: flag: want true or false, got JSON of the type string",
-		`{"some":[]}`:          "x: some: want an object, got JSON of the type array",
-		`{"ratio":"1"}`:        "x: ratio: want a number, got JSON of the type string",
-		`7`:                    "x: want an object, got JSON of the type number",
-		`{"text"}`:             "x: invalid character '}' after object key",
+		`{"text":1}`:                    "x: text: want a string, got JSON of the type number",
+		`{"deep":[{"N":1.5}]}`:          "x: deep.N: want a whole number, got JSON of the type number 1.5",
+		`{"deep":{}}`:                   "x: deep: want an array, got JSON of the type object",
+		`{"flag":"yes"}`:                "x: flag: want true or false, got JSON of the type string",
+		`{"some":[]}`:                   "x: some: want an object, got JSON of the type array",
+		`{"ratio":"1"}`:                 "x: ratio: want a number, got JSON of the type string",
+		`{"own":""}`:                    "x: own: want a whole number, got JSON of the type string",
+		`{"inner":1}`:                   "x: inner: want a string, got JSON of the type number",
+		`{"of":{"inner":{"inner":[]}}}`: "x: of.inner: want a string, got JSON of the type array",
+		`7`:                             "x: want an object, got JSON of the type number",
+		`{"text"}`:                      "x: invalid character '}' after object key",
 	} {
 		err := json.Unmarshal([]byte(text), &into)
-		if got := foreign.NewError(fmt.Errorf("x: %w", err)).Error(); got != want {
+		if got := foreign.Misread(fmt.Errorf("x: %w", err), &into).Error(); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}

@@ -176,6 +176,8 @@ func TestErrors(t *testing.T) {
 			`model "small": the endpoint's answer is no chat completion: invalid character '<' looking for beginning of value (asked 3 times)`},
 		{"another shape", slices.Repeat([]modeltest.Answer{modeltest.Body(200, `{"choices":"none"}`)}, 3),
 			`model "small": the endpoint's answer is no chat completion: choices: want an array, got JSON of the type string (asked 3 times)`},
+		{"another shape of usage", slices.Repeat([]modeltest.Answer{modeltest.Body(200, `{"choices":[],"usage":7}`)}, 3),
+			`model "small": the endpoint's answer is no chat completion: usage: want an object, got JSON of the type number (asked 3 times)`},
 		{"no object", slices.Repeat([]modeltest.Answer{modeltest.Body(200, `[]`)}, 3),
 			`model "small": the endpoint's answer is no chat completion: want an object, got JSON of the type array (asked 3 times)`},
 		{"an error with status 200", slices.Repeat([]modeltest.Answer{modeltest.Body(200, `{"error":{"message":"overloaded"}}`)}, 3),

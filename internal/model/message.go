@@ -220,7 +220,7 @@ func (c *Client) whole(name string, data []byte) (*completion, error) {
 		outcome
 	}
 	if err := json.Unmarshal(data, &got); err != nil {
-		return nil, c.garbled(name, "%v", foreign.NewError(err))
+		return nil, c.garbled(name, "%v", foreign.Misread(err, &got))
 	}
 	if len(got.Choices) == 0 {
 		if got.failed() {

@@ -102,7 +102,7 @@ func (c *Client) stream(name string, body io.Reader, t *teller) (*completion, er
 func (c *Client) take(name string, data []byte, s *streamed) error {
 	var got chunk
 	if err := json.Unmarshal(data, &got); err != nil {
-		return c.garbled(name, "%v, in its stream", foreign.NewError(err))
+		return c.garbled(name, "%v, in its stream", foreign.Misread(err, &got))
 	}
 	if got.failed() {
 		return c.garbled(name, "it is the error %s", wordsOf(data))

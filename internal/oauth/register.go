@@ -135,7 +135,7 @@ func (g *grants) register(ctx context.Context, p *place, redirect string) (regis
 	case resp.StatusCode >= 300:
 		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d: it may let no client register itself, and the server may want a key in its \"headers\" in place of a login; else register a client there and name it in \"oauth\" as clientId", resp.StatusCode)
 	case err != nil:
-		return registration{}, fmt.Errorf("registration: not the JSON that it should be: %w", foreign.NewError(err))
+		return registration{}, fmt.Errorf("registration: not the JSON that it should be: %w", foreign.Misread(err, &got))
 	case got.ID == "":
 		return registration{}, errors.New("registration: the authorization server gave no client_id")
 	}

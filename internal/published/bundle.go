@@ -90,7 +90,7 @@ func Open(data []byte) (*Bundle, error) {
 		err = json.Unmarshal(text, &b.manifest)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("its manifest.json cannot be read: %w", foreign.NewError(err))
+		return nil, fmt.Errorf("its manifest.json cannot be read: %w", foreign.Misread(err, &b.manifest))
 	}
 	return b, nil
 }

@@ -102,7 +102,7 @@ func (r *Registry) ask(ctx context.Context, path string, into any) (status int, 
 	data, status, err := get(ctx, r.HTTP, strings.TrimSuffix(r.Base, "/")+path, maxDocument)
 	if err == nil {
 		if err = json.Unmarshal(data, into); err != nil {
-			err = fmt.Errorf("the answer of the registry cannot be read: %w", foreign.NewError(err))
+			err = fmt.Errorf("the answer of the registry cannot be read: %w", foreign.Misread(err, into))
 		}
 	}
 	return status, err

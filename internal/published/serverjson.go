@@ -298,7 +298,7 @@ func variable(label string) string {
 func Read(data []byte) (*Detail, error) {
 	d := new(Detail)
 	if err := json.Unmarshal(data, d); err != nil {
-		return nil, fmt.Errorf("its server.json cannot be read: %w", foreign.NewError(err))
+		return nil, fmt.Errorf("its server.json cannot be read: %w", foreign.Misread(err, d))
 	}
 	return d, nil
 }

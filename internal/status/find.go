@@ -114,7 +114,7 @@ func (p Peer) get(ctx context.Context, within time.Duration, resource string, to
 func decode(to any) func(io.Reader) error {
 	return func(body io.Reader) error {
 		if err := json.NewDecoder(body).Decode(to); err != nil {
-			return foreign.NewError(err)
+			return foreign.Misread(err, to)
 		}
 		return nil
 	}

@@ -129,7 +129,7 @@ func (i *importer) next() (transferLine, error) {
 	}
 	i.size += len(text)
 	if err := json.Unmarshal(text, &line); err != nil {
-		return line, &InvalidError{"want a line of JSON: " + foreign.NewError(err).Error()}
+		return line, &InvalidError{"want a line of JSON: " + foreign.Misread(err, &line).Error()}
 	}
 	if i.principal != "" {
 		line.hand(i.principal)

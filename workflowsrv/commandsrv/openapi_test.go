@@ -157,3 +157,66 @@ func TestDocument(t *testing.T) {
 		t.Errorf("got OpenAPI version %v, want 3.1.0", got)
 	}
 }
+
+// Generators of clients take a schema by its word: an object without members becomes a type that takes no members, a
+// list without items one that takes no item, an integer one of 32 bits.
+func TestDocumentForGenerators(t *testing.T) {
+	document := newBed(t, nil).document(t)
+	schemas := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for i, item := range v {
+				walk(at+"/"+strconv.Itoa(i), item)
+			}
+		case map[string]any:
+			is := func(name string) bool {
+				many, _ := v["type"].([]any)
+				return v["type"] == name || slices.Contains(many, any(name))
+			}
+			said := func(key string) bool { _, ok := v[key]; return ok }
+			schemas++
+			if is("object") && !said("properties") && !said("additionalProperties") {
+				t.Errorf("%s: an object that does not say what its members may be", at)
+			}
+			if is("array") && !said("items") {
+				t.Errorf("%s: a list that does not say what its items may be", at)
+			}
+			if is("integer") && !said("format") {
+				t.Errorf("%s: an integer that does not say how long it may be", at)
+			}
+			if (said("enum") || said("const")) && !said("type") {
+				t.Errorf("%s: a choice without a type", at)
+			}
+			for key, member := range v {
+				walk(at+"/"+key, member)
+			}
+		}
+	}
+	walk("", document)
+	if schemas < 100 {
+		t.Errorf("got %d objects, want the whole document", schemas)
+	}
+}
+
+// What the front refuses at every path, before it asks who serves it, is in the answers of every operation: no token,
+// a token or an origin that may not come here, and that workbench ends. So is what may be wrong with a body.
+func TestDocumentTellsOfRefusals(t *testing.T) {
+	for path, item := range newBed(t, nil).document(t)["paths"].(map[string]any) {
+		if path == "/probes/healthz" || path == "/probes/readyz" { // for everybody
+			continue
+		}
+		for method, operation := range item.(map[string]any) {
+			want := []string{"401", "403", "503"}
+			if method == "post" {
+				want = append(want, "400", "408", "413", "415", "429")
+			}
+			for _, status := range want {
+				if operation.(map[string]any)["responses"].(map[string]any)[status] == nil {
+					t.Errorf("%s %s does not tell of %s", method, path, status)
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -232,6 +233,28 @@ func TestFaultNamesTheFront(t *testing.T) {
 	for _, want := range []string{"some front: ", "relay needs the command of a server"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %q in it", err, want)
+		}
+	}
+}
+
+// What a front says at its end, such as why it ends, is told with the fault of a request to it.
+func TestFaultHasTheLastWords(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := small(programs{}, "")
+	fronts := []front{{name: "some front", argv: []string{self, "parting"}}}
+	refused := errors.New("no such tool")
+	for name, ask := range map[string]func(*conversation, string) (*request, error){
+		"refused when asked":    func(*conversation, string) (*request, error) { return nil, refused },
+		"refused when measured": func(*conversation, string) (*request, error) { return &request{}, nil },
+	} {
+		err := b.inTurns(bounded(t), 1, fronts, []string{"what"}, ask, func(cell, *row) error { return refused })
+		for _, want := range []string{"some front: ", "no such tool", "the last words of a front"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got error %v, want %q in it", name, err, want)
+			}
 		}
 	}
 }

@@ -54,7 +54,6 @@ func (f front) begin(ctx context.Context) (*conversation, error) {
 	}
 	c := &conversation{front: f, process: p}
 	if err := c.prepare(ctx); err != nil {
-		_ = c.close()
 		return nil, c.fault(err)
 	}
 	return c, nil
@@ -81,8 +80,9 @@ func (c *conversation) close() error {
 	return c.process.close()
 }
 
-// fault says which front an error is from, and what the front has to say.
+// fault ends a front, and says which one an error is from and what it has said, its last words included.
 func (c *conversation) fault(err error) error {
+	_ = c.close() // err came first
 	return fmt.Errorf("%s: %w", c.name, c.explain(err))
 }
 

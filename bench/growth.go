@@ -168,7 +168,6 @@ func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
 	g := &grown{conversation: c, way: useTool, end: func() {}}
 	for range n - 2 {
 		if _, err := beginResting(first); err != nil {
-			_ = c.close()
 			return nil, c.fault(err)
 		}
 	}

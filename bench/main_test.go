@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +17,10 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "child", "relay", "typed":
 			main()
+		case "parting": // a child that has a last word
+			_ = dispatch(context.Background(), []string{"child"}, os.Stdin, os.Stdout, os.Stderr)
+			fmt.Fprintln(os.Stderr, "the last words of a front")
+			os.Exit(1)
 		}
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {

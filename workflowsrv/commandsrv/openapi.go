@@ -33,7 +33,7 @@ func (s *Server) openAPI() json.RawMessage {
 			`"kind":{"type":"string"},"started_at":{"type":"integer"},"ended_at":{"type":"integer"},"output":{"type":"object"},"error":`+faultObject+`},`+
 			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), ofTurn, "application/json")}}
 	paths[pathTurns+"{turn_key}"]["delete"] = stopped(paths[pathTurns+"{turn_key}"]["get"])
-	followed := map[string]any{"operationId": "follow_turn", "summary": "Follow a turn", "description": "Sends the events of a turn from its beginning, while it runs and after it, as invoke_agent_stream does.",
+	followed := map[string]any{"operationId": "follow_turn", "summary": "Follow a turn", "description": "Sends the events of a turn from its beginning, as invoke_agent_stream does; of a turn that has ended, its traces and its result.",
 		"parameters": paths[pathTurns+"{turn_key}"]["get"].(map[string]any)["parameters"],
 		"responses":  responses(event, ofTurn, "application/x-ndjson", "text/event-stream")}
 	paths[pathTurns+"{turn_key}/events"] = map[string]any{"get": followed}

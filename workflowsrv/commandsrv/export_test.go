@@ -2,3 +2,6 @@ package commandsrv
 
 // FaultOf is faultOf.
 var FaultOf = faultOf
+
+// TurnState is stateOf.
+var TurnState = stateOf

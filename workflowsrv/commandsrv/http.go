@@ -197,7 +197,7 @@ type turnState struct {
 	ExecState      store.Progress  `json:"exec_state"`
 	Kind           string          `json:"kind"`
 	StartedAt      int64           `json:"started_at"`         // in milliseconds since 1970, like the next
-	EndedAt        int64           `json:"ended_at,omitempty"` // absent while it is running
+	EndedAt        int64           `json:"ended_at,omitempty"` // absent while it is running, and of a lost turn until that is entered
 	Output         json.RawMessage `json:"output,omitempty"`   // what the operation would have returned
 	Error          json.RawMessage `json:"error,omitempty"`    // in its place, if it failed
 }
@@ -210,9 +210,13 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 		s.noTurn(w, owner, key, err)
 		return
 	}
+	writeJSON(w, http.StatusOK, stateOf(found))
+}
+
+func stateOf(found store.Result) []byte {
 	t := found.Turn
 	state := turnState{TurnKey: t.Key, ConversationID: found.Conversation, ExecState: found.Progress, Kind: t.Kind, StartedAt: t.Started.UnixMilli()}
-	if found.Progress != store.Running {
+	if !t.Ended.IsZero() {
 		state.EndedAt = t.Ended.UnixMilli()
 	}
 	output, f := endOf(t)
@@ -222,7 +226,7 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 	case len(output) > 0 && output[0] == '{':
 		state.Output = withTraces(output, wire.MustEncode(append([]json.RawMessage{}, t.Traces...)))
 	}
-	writeJSON(w, http.StatusOK, wire.MustEncode(state))
+	return wire.MustEncode(state)
 }
 
 // noTurn says why nothing can be told of a turn.

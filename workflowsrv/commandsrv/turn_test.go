@@ -293,6 +293,14 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// Nobody knows when a turn was lost that has not been entered yet, so that its state names no time.
+func TestLostTurnHasNoEnd(t *testing.T) {
+	got := string(commandsrv.TurnState(store.Result{Progress: store.Lost, Conversation: "c", Turn: store.Turn{Key: "k", Kind: "execute_command", Started: time.UnixMilli(7)}}))
+	if want := `{"turn_key":"k","conversation_id":"c","exec_state":"lost","kind":"execute_command","started_at":7}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // A turn that takes too long is ended.
 func TestMaxTurn(t *testing.T) {
 	b := newBed(t, func(o *commandsrv.Options) { o.MaxTurn = 1 })

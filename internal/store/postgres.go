@@ -82,6 +82,10 @@ func (d *postgresDB) migrate(ctx context.Context) error {
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock))); err != nil {
 		return err
 	}
+	// A server that only reads can be read from, so that nothing is written where nothing has to be.
+	if current, err := isCurrent(ctx, tx); err != nil || current {
+		return err
+	}
 	// Even IF NOT EXISTS needs the right to create one.
 	var there bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'workbench')`).Scan(&there); err != nil {
@@ -121,9 +125,24 @@ func (d *postgresDB) migrate(ctx context.Context) error {
 	return tx.Commit()
 }
 
+// isCurrent reports whether the tables are there, in the form that this program knows.
+func isCurrent(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var there bool
+	if err := tx.QueryRowContext(ctx, `SELECT to_regclass('workbench.version') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return false, err
+	}
+	var current bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM workbench.version WHERE version = $1)`, len(migrations())).Scan(&current)
+	return current, err
+}
+
 func (d *postgresDB) read(ctx context.Context, do func(context.Context, querier) error) error {
 	return within(ctx, d.answer, func(ctx context.Context) error {
-		return d.reaching(ctx, func() error { return snapshot(ctx, d.db, sql.LevelRepeatableRead, do) })
+		err := d.reaching(ctx, func() error { return snapshot(ctx, d.db, sql.LevelRepeatableRead, do) })
+		if unwritable(err) {
+			return &UnreachableError{err}
+		}
+		return err
 	})
 }
 
@@ -147,6 +166,9 @@ func (d *postgresDB) insist(ctx context.Context, do func(context.Context, querie
 		})
 		if unknown != nil {
 			return unknown
+		}
+		if unwritable(err) {
+			return &WriteError{Next: "nothing was stored; look at the database server, and try again", Cause: err}
 		}
 		if err == nil || !conflicts(err) || try >= maxTries && isThere(err) {
 			return err

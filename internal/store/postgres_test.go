@@ -297,3 +297,37 @@ func TestOthersInTheWay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A server that only reads for the moment, because another one has taken over or its disk is full, says so to writers as
+// a file does, and is written again as soon as it can be, also by a store that has connections from before. What is there
+// can be read meanwhile, also by a workbench that starts.
+func TestPostgresOnlyReads(t *testing.T) {
+	t.Parallel()
+	dsn := server.Database(t)
+	s := openDatabase(t, dsn, store.Options{})
+	c := begin(t, s).Conversation
+	say(t, s, c, "before")
+	name := dsn[strings.LastIndexByte(dsn, '=')+1:]
+	query(t, dsn, "ALTER DATABASE "+name+" SET default_transaction_read_only = on")
+	endConnections(t, dsn)
+	for _, store := range map[string]*store.Store{"from before": s, "started meanwhile": openDatabase(t, dsn, store.Options{})} {
+		refused(t, store, c)
+	}
+	query(t, dsn+" default_transaction_read_only=off", "ALTER DATABASE "+name+" RESET default_transaction_read_only")
+	if err := s.Try(t.Context()); err != nil {
+		t.Errorf("got %v from a server that can be written again", err)
+	}
+	say(t, s, c, "after")
+}
+
+// refused holds a store to be read and not written.
+func refused(t *testing.T, s *store.Store, conversation string) {
+	t.Helper()
+	var write *store.WriteError
+	if _, err := s.Begin(t.Context(), "alice", "another", "shop", ""); !errors.As(err, &write) || !strings.Contains(err.Error(), "nothing was stored") {
+		t.Errorf("got %v from a server that only reads, want that nothing was stored", err)
+	}
+	if turns, err := s.Turns(t.Context(), "alice", conversation, 0); err != nil || messages(turns) != "before" {
+		t.Errorf("got %q and %v, want what is there", messages(turns), err)
+	}
+}

@@ -40,11 +40,20 @@ func unreachable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }
 
-// reaching does what has no effect when it fails. Connections that the server has ended are noticed when they are used:
-// they are given up and it is done once more, on a new one.
+// unwritable reports whether the server refuses for the moment what it would do otherwise: it only reads, as a server
+// that stands by for another one does, its disk is full, or something else that it needs has run out or does not work.
+func unwritable(err error) bool {
+	var refused *pgconn.PgError
+	// read_only_sql_transaction, insufficient_resources, system_error
+	return errors.As(err, &refused) && (refused.Code == "25006" || strings.HasPrefix(refused.Code, "53") || strings.HasPrefix(refused.Code, "58"))
+}
+
+// reaching does what has no effect when it fails. Connections that the server has ended are noticed when they are used,
+// and others may lead to a server that another one has taken over from: they are given up and it is done once more, on a
+// new one.
 func (d *postgresDB) reaching(ctx context.Context, do func() error) error {
 	err := do()
-	if unreachable(err) && ctx.Err() == nil {
+	if (unreachable(err) || unwritable(err)) && ctx.Err() == nil {
 		d.db.SetMaxIdleConns(0) // closes those that rest
 		d.db.SetMaxIdleConns(idleConns)
 		err = do()

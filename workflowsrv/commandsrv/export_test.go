@@ -5,3 +5,6 @@ var FaultOf = faultOf
 
 // TurnState is stateOf.
 var TurnState = stateOf
+
+// Insist is insist.
+var Insist = insist

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -116,6 +118,38 @@ func TestTurnThatCannotBeKept(t *testing.T) {
 	asked.Wait()
 	if status, got := b.post(t, "alice", "/initialize", `{}`); status != http.StatusServiceUnavailable {
 		t.Errorf("got %d %v without a store, want 503", status, got)
+	}
+}
+
+// A turn whose time to be kept runs out says what the store said before, or that it cannot be reached, and never that it
+// was the turn that took too long.
+func TestKeepingRunsOut(t *testing.T) {
+	full := &store.WriteError{Next: "try again", Cause: errors.New("no space")}
+	for name, test := range map[string]struct {
+		said []error // by the tries before the last, which hangs
+		want string
+	}{
+		"full before":  {[]error{full, full}, full.Error()},
+		"never answer": {nil, new(store.UnreachableError).Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := commandsrv.Insist(ctx, nil, func() error {
+					if len(test.said) == 0 {
+						<-ctx.Done()
+						return fmt.Errorf("timeout: %w", ctx.Err())
+					}
+					said := test.said[0]
+					test.said = test.said[1:]
+					return said
+				})
+				if fault := commandsrv.FaultOf(err); fault.Code != http.StatusServiceUnavailable || fault.Message != test.want {
+					t.Errorf("got %d: %s, want 503: %s", fault.Code, fault.Message, test.want)
+				}
+			})
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package commandsrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -206,16 +207,30 @@ const (
 func (r *runner) finish(flight *store.Flight, end store.Turn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.life), finishTime)
 	defer cancel()
-	for {
+	return insist(ctx, r.life.Done(), func() error {
 		_, err := flight.Finish(ctx, end)
-		if !errors.As(err, new(*store.WriteError)) && !errors.As(err, new(*store.UnreachableError)) {
+		return err
+	})
+}
+
+// insist keeps something, again and again while the store may come back. Where the time runs out in the middle of a try,
+// what came of the last one is the reason.
+func insist(ctx context.Context, over <-chan struct{}, keep func() error) error {
+	var last error
+	for {
+		err := keep()
+		switch away := errors.As(err, new(*store.WriteError)) || errors.As(err, new(*store.UnreachableError)); {
+		case !away && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return cmp.Or(last, error(&store.UnreachableError{Cause: err}))
+		case !away:
 			return err
 		}
+		last = err
 		select {
 		case <-time.After(pollEvery):
 		case <-ctx.Done():
 			return err
-		case <-r.life.Done():
+		case <-over:
 			return err
 		}
 	}

@@ -86,7 +86,12 @@ func measureFind(ctx context.Context, args []string, out, errs io.Writer) error 
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	return measureFlow(ctx, servers, tasks, out)
+	p, clean, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	return measureFlow(ctx, p, flowBoxes, servers, tasks, out)
 }
 
 // readShared reads the shared tools and tasks.

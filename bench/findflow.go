@@ -27,25 +27,21 @@ type flowBox struct {
 }
 
 // measureFlow has a client, scripted as a model would act, do one task with the built program: with all tools listed,
-// by opening a toolbox, and by finding the tool. What it is told is counted in tokens of four bytes.
-func measureFlow(ctx context.Context, servers []find.Server, tasks []sharedTask, out io.Writer) error {
-	p, clean, err := build(ctx)
-	if err != nil {
-		return err
-	}
-	defer clean()
-	boxes, err := flowToolboxes(p.dir, servers)
+// by opening one of n toolboxes, and by finding the tool. What it is told is counted in tokens of four bytes.
+func measureFlow(ctx context.Context, p programs, n int, servers []find.Server, tasks []sharedTask, out io.Writer) error {
+	boxes, err := flowToolboxes(p.dir, n, servers)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\none task, %d toolboxes, %d tools\tbefore the first call\tin all\tcalls\n", flowBoxes, flowBoxes*flowTools)
+	fmt.Fprintf(w, "\none task, %d toolboxes, %d tools\tbefore the first call\tin all\tcalls\n", n, n*flowTools)
 	for _, way := range []struct{ name, mode, open string }{{"flat", "auto", "true"}, {"toolboxes", "auto", "false"}, {"search", "search", "false"}} {
 		config := filepath.Join(p.dir, way.name+".json")
 		if err := writeFlow(config, p, boxes, way.mode, way.open); err != nil {
 			return err
 		}
-		env := []string{"HOME=" + p.dir, "XDG_CACHE_HOME=" + p.dir, "XDG_STATE_HOME=" + p.dir, "XDG_CONFIG_HOME=" + p.dir}
+		home := filepath.Join(p.dir, "home") // p.dir has the program where the folder of what it keeps would be
+		env := []string{"HOME=" + home, "XDG_CACHE_HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home}
 		if err := p.do(ctx, env, "index", "--config", config); err != nil {
 			return err
 		}
@@ -66,18 +62,18 @@ func measureFlow(ctx context.Context, servers []find.Server, tasks []sharedTask,
 	return w.Flush()
 }
 
-// flowToolboxes spreads the tools over toolboxes, again under other names where there are too few.
-func flowToolboxes(dir string, servers []find.Server) (boxes []flowBox, err error) {
+// flowToolboxes spreads the tools over n toolboxes, again under other names where there are too few.
+func flowToolboxes(dir string, n int, servers []find.Server) (boxes []flowBox, err error) {
 	var all []find.Entry
 	for _, s := range servers {
 		all = append(all, s.Entries...)
 	}
-	for i, distinct := 0, len(all); len(all) < flowBoxes*flowTools; i++ {
+	for i, distinct := 0, len(all); len(all) < n*flowTools; i++ {
 		e := all[i%distinct]
 		e.Name += "_again"
 		all = append(all, e)
 	}
-	for i := range flowBoxes {
+	for i := range n {
 		b := flowBox{name: fmt.Sprintf("box-%02d", i), tools: all[i*flowTools : (i+1)*flowTools]}
 		b.about = "Tools such as " + b.tools[0].Name + ", " + b.tools[flowTools/2].Name + " and " + b.tools[flowTools-1].Name
 		b.file = filepath.Join(dir, b.name+".json")

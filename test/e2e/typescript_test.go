@@ -265,3 +265,29 @@ func TestFaultG95_ListsOfOneServerMended(t *testing.T) {
 		}
 	}
 }
+
+// announcer is a server that says before its reply to a call of announce that its tools have changed, for Node.
+const announcer = `
+require("readline").createInterface({input: process.stdin}).on("line", (text) => {
+	const {id, method, params} = JSON.parse(text);
+	if (id === undefined) return;
+	const say = (message) => console.log(JSON.stringify({jsonrpc: "2.0", ...message}));
+	const hello = {protocolVersion: "2025-06-18", capabilities: {tools: {listChanged: true}}, serverInfo: {name: "announcer", version: "1"}};
+	if (params?.name === "announce") say({method: "notifications/tools/list_changed"});
+	setTimeout(() => say({id, result: method === "initialize" ? hello : {tools: [], content: []}}), params?.name === "rest" ? 1000 : 0);
+});`
+
+// TestDriverTellsClientsApart: what a client of one script does after its end is not told of the next one.
+func TestDriverTellsClientsApart(t *testing.T) {
+	b := newBed(t)
+	server := []string{b.node, "-e", announcer}
+	var scripts []script
+	for _, tool := range []string{"announce", "rest"} {
+		scripts = append(scripts, script{Operations: []operation{toolCall(`{"name":"` + tool + `"}`)}}.of("sdk1", server, b.workbenchEnv()))
+	}
+	for _, l := range b.driveEach(scripts...)[1] {
+		if l.Changed != "" {
+			t.Errorf("the second client is told that its %s have changed, which the first one's have", l.Changed)
+		}
+	}
+}

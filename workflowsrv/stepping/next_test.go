@@ -247,3 +247,17 @@ func TestLongValues(t *testing.T) {
 		t.Errorf("got a prompt of %d bytes, want one without the long values", len(a.Prompt))
 	}
 }
+
+// A name that ends with a dot names no field, not even the one whose name is empty.
+func TestTrailingDot(t *testing.T) {
+	w := parse(t, "w.json", []byte(`{"id":"dots","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"{{a.}} {{a.b.}} {{a..c}} {{a.b.c}}"}]}`))
+	a, err := stepping.Next(t.Context(), w, stepping.Request{Context: map[string]any{
+		"a": map[string]any{"": map[string]any{"c": "empty"}, "b": map[string]any{"": "e", "c": "full"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "{{a.}} {{a.b.}} empty full"; !strings.HasSuffix(a.Prompt, want) {
+		t.Errorf("got %q, want it to end with %q", a.Prompt, want)
+	}
+}

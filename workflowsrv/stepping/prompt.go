@@ -400,7 +400,7 @@ func path(name string, scope *criteria.Scope) (any, bool) {
 		return v, true
 	}
 	first, fields, ok := strings.Cut(name, ".")
-	if !ok {
+	if !ok || strings.HasSuffix(name, ".") {
 		return nil, false
 	}
 	v := scope.Value(first)

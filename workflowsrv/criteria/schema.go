@@ -33,7 +33,6 @@ func compileSchema(v any) (*schema, error) {
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(s.engine)
-	c.AssertFormat() // it is a demand of the library's for what stands in its place: see hook
 	c.AssertVocabs()
 	known := newKeywords()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{

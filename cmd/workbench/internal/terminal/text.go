@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -51,6 +52,21 @@ func Wrap(text, indent string, width int) string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// Clean is for what others may have written: out gets it without what a terminal would obey or not show. What is
+// written at once is one text, and keeps the space at its ends.
+func Clean(out io.Writer) io.Writer { return &cleaner{out} }
+
+type cleaner struct{ out io.Writer }
+
+func (c *cleaner) Write(p []byte) (int, error) {
+	text := string(p)
+	rest := strings.TrimRight(text, " \n")
+	if _, err := io.WriteString(c.out, foreign.Block(rest)+text[len(rest):]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Hanging is a text of any length whose lines but the first are moved to the right.

@@ -67,24 +67,25 @@ func testWorkflow(ctx context.Context, e *opening.Environment, name string, full
 		return false, err
 	}
 	var cover author.Coverage
+	out := terminal.Clean(e.Out)
 	for _, c := range cases {
 		wrong, err := c.Run(ctx, w, opts.Mode, &cover)
 		if err != nil {
 			return false, err
 		}
 		if len(wrong) == 0 {
-			fmt.Fprintf(e.Out, "%s: %s: as expected\n", w.ID, c.Name)
+			fmt.Fprintf(out, "%s: %s: as expected\n", w.ID, c.Name)
 			continue
 		}
 		failed = true
 		for _, text := range wrong {
-			fmt.Fprintf(e.Out, "%s: %s: %s\n", w.ID, c.Name, text)
+			fmt.Fprintf(out, "%s: %s: %s\n", w.ID, c.Name, text)
 		}
 	}
 	taken, all, never := cover.Branches(w)
-	fmt.Fprintf(e.Out, "%s: %s, %d of %d branches\n", w.ID, terminal.Count(len(cases), "case"), taken, all)
+	fmt.Fprintf(out, "%s: %s, %d of %d branches\n", w.ID, terminal.Count(len(cases), "case"), taken, all)
 	for _, text := range never {
-		fmt.Fprintf(e.Out, "  %s\n", text)
+		fmt.Fprintf(out, "  %s\n", text)
 	}
 	return failed || full && taken < all, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 )
 
@@ -33,7 +34,7 @@ it is a picture itself.`,
 			if svg {
 				text = author.SVG(w)
 			}
-			_, err = fmt.Fprint(env.Out, text)
+			_, err = fmt.Fprint(terminal.Clean(env.Out), text)
 			return err
 		},
 	}
@@ -67,7 +68,7 @@ depend on it, with what they test.`,
 			}
 			t := terminal.Table{Head: []string{"VARIABLE", "SET IN", "TESTED IN", "FOR"}}
 			for _, v := range list {
-				t.Add(v.Name, cmp.Or(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
+				t.Add(foreign.NewText(v.Name).String(), cmp.Or(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), foreign.NewText(strings.Join(v.Tests, ", ")).String())
 			}
 			return env.Print(&t)
 		},

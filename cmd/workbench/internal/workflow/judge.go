@@ -59,20 +59,21 @@ does not.`,
 
 // tellVerdict prints a verdict on an output.
 func tellVerdict(e *opening.Environment, v criteria.Verdict, asJSON bool) error {
+	out := terminal.Clean(e.Out)
 	switch {
 	case asJSON:
 		if err := terminal.PrintJSON(e.Out, v); err != nil {
 			return err
 		}
 	case v.Valid():
-		fmt.Fprintln(e.Out, "valid")
+		fmt.Fprintln(out, "valid")
 	default:
-		fmt.Fprintln(e.Out, "not valid:")
+		fmt.Fprintln(out, "not valid:")
 		for _, text := range v.Issues() {
-			fmt.Fprintf(e.Out, "  - %s\n", text)
+			fmt.Fprintf(out, "  - %s\n", text)
 		}
 		for _, text := range v.Suggestions[min(1, len(v.Suggestions)):] {
-			fmt.Fprintf(e.Out, "try: %s\n", text)
+			fmt.Fprintf(out, "try: %s\n", text)
 		}
 	}
 	for _, text := range v.Warnings {

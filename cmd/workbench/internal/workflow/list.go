@@ -32,7 +32,7 @@ files that are not valid with their faults.`,
 			if asJSON {
 				return terminal.PrintJSON(env.Out, listed(c, tags))
 			}
-			return printList(env.Out, c, tags)
+			return printList(terminal.Clean(env.Out), c, tags)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -38,10 +39,10 @@ func workflowShowCommand(env *opening.Environment) *cobra.Command {
 				if err := json.Indent(&b, w.JSON, "", "  "); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(env.Out, b.String())
+				_, err := fmt.Fprintf(env.Out, "%s\n", foreign.JSON(b.Bytes()))
 				return err
 			}
-			showWorkflow(env.Out, w, cmp.Or(file, "part of workbench"))
+			showWorkflow(terminal.Clean(env.Out), w, cmp.Or(file, "part of workbench"))
 			return nil
 		},
 	}
@@ -152,9 +153,10 @@ func nextStep(ctx context.Context, env *opening.Environment, id string, r steppi
 	if asJSON {
 		return terminal.PrintJSON(env.Out, json.RawMessage(a.AppendJSON(nil)))
 	}
-	printAnswer(env.Out, a)
+	out := terminal.Clean(env.Out)
+	printAnswer(out, a)
 	if a.Step != nil {
-		fmt.Fprintf(env.Out, "\nnext:\n  %s\n", nextCall(id, r, a, variables))
+		fmt.Fprintf(out, "\nnext:\n  %s\n", nextCall(id, r, a, variables))
 	}
 	return nil
 }

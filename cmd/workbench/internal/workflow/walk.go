@@ -54,12 +54,13 @@ const (
 func walk(ctx context.Context, e *opening.Environment, w *definition.Workflow, r stepping.Request) error {
 	lines := bufio.NewScanner(e.Input(ctx))
 	var before []stepping.Request
+	out := terminal.Clean(e.Out)
 	for {
 		a, err := stepping.Next(ctx, w, r)
 		if err != nil {
-			fmt.Fprintf(e.Out, "not possible: %v\n", err)
+			fmt.Fprintf(out, "not possible: %v\n", err)
 		} else {
-			printAnswer(e.Out, a)
+			printAnswer(out, a)
 		}
 		if a.IsComplete {
 			return nil

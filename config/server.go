@@ -249,6 +249,11 @@ func readBuiltin(o *object, s *Server) {
 	onlyBeside(o, "builtin", "workflows", "conditions", "commands")
 	o.fill(s, "builtin")
 	for _, v := range o.list("workflows", false) {
+		if gitaddress.IsBare(v.text) {
+			v.secret = true // It may hold a password.
+			o.c.reject(v, "want a folder or git+https://HOST/PATH#REF", "the address of a git repository begins with git+, such as git+ssh://git@HOST/PATH")
+			continue
+		}
 		if !strings.HasPrefix(v.text, gitaddress.Prefix) {
 			s.Workflows = append(s.Workflows, o.c.place(v))
 			continue

@@ -15,6 +15,12 @@ import (
 // Prefix begins what names a repository: git+https://HOST/PATH#REF.
 const Prefix = "git+"
 
+// bare is the address of a repository that git itself would take: a URL, or USER@HOST:PATH.
+var bare = regexp.MustCompile(`^(?i:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:)`)
+
+// IsBare reports whether text is the address of a repository that lacks the prefix.
+func IsBare(text string) bool { return bare.MatchString(text) && !strings.HasPrefix(text, Prefix) }
+
 // A Repository is where files come from.
 type Repository struct {
 	URL string // for git

@@ -2,7 +2,9 @@ package checking
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/internal/gitaddress"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
@@ -67,6 +70,8 @@ func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *e
 			found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
 		case s.Builtin == config.BuiltinCommands:
 			all.Go(func() error { found[i] = commandhost.Diagnose(*s); return ctx.Err() })
+		case s.Builtin == config.BuiltinWorkflow:
+			found[i] = missingFolders(s.Workflows)
 		case s.Transport != config.TransportBuiltin:
 			all.Go(func() error { found[i] = append(lookAt(e, *s), unsetSecrets(*s, secrets)...); return ctx.Err() })
 		}
@@ -88,6 +93,18 @@ func lookAt(e *opening.Environment, s config.Server) []diagnosis.Finding {
 		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "correct the entry, or what it names"}}
 	}
 	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+}
+
+// missingFolders says which folders of workflows are not there. One that is made later is found, so that this need not
+// be a fault.
+func missingFolders(places []string) (found []diagnosis.Finding) {
+	for _, place := range places {
+		if _, err := os.Stat(place); !strings.HasPrefix(place, gitaddress.Prefix) && errors.Is(err, fs.ErrNotExist) {
+			found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Message: "its folder of workflows " + place + " does not exist",
+				Remedy: "make the folder, or correct its name in workflows"})
+		}
+	}
+	return found
 }
 
 // unsetSecrets says which secrets of a server are not among those that are there.

@@ -2,6 +2,7 @@ package opening
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -24,7 +25,11 @@ func (e *Environment) Configured(toolbox string, log zerolog.Logger) (workflowsr
 	var dirs []string
 	conditions := ""
 	for t, s := range cfg.Servers() {
-		if (toolbox == "" || t.Name == toolbox) && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
+		switch {
+		case toolbox != "" && t.Name != toolbox || s.Builtin != config.BuiltinWorkflow:
+		case s.Problem != nil:
+			e.Warn(fmt.Sprintf("the workflows of %s/%s are left out: %v", t.Name, s.Name, s.Problem))
+		default:
 			dirs = append(dirs, s.Workflows...)
 			conditions = cmp.Or(conditions, s.Conditions)
 		}

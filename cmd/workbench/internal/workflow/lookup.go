@@ -109,6 +109,7 @@ func oneID(cmd *cobra.Command, args []string) error {
 // completeWorkflow offers the ids for shell completion.
 func completeWorkflow(e *opening.Environment) cli.Completion {
 	return cli.Offer(func() []string {
+		defer e.Quiet()()
 		c, _, err := readCatalogue(e)
 		if err != nil {
 			return nil

@@ -59,13 +59,17 @@ func read(name string, data []byte, fs *Faults, settings bool) *Node {
 	return readYAML(data, fs)
 }
 
-// isText adds the fault of a file that is not UTF-8.
+// isText adds the fault of a file that is not UTF-8, or stands for another one.
 func isText(at *cursor, fs *Faults) bool {
 	data := at.data
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) ||
 		// Without a mark: the first character of a file is ASCII, and its other half is zero.
 		len(data) > 1 && (data[0] == 0) != (data[1] == 0) {
 		fs.Add(nil, "", "the file is UTF-16; save it as UTF-8")
+		return false
+	}
+	if bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/")) {
+		fs.Add(nil, "", "the file is a pointer of Git LFS in place of its content; keep it in git itself, or fetch it with git lfs pull")
 		return false
 	}
 	if utf8.Valid(data) {

@@ -24,6 +24,7 @@ func TestFaults(t *testing.T) {
 		{"a.json", "{\n  \"é\": [1,]\n}", []string{`2:10: not valid JSON: here is a comment, or a comma that no value follows`}},
 		{"a.json", "{} // x\n", []string{`1:4: not valid JSON: here is a comment, or a comma that no value follows`}},
 		{"a.json", "[" + strings.Repeat("1,", 200_000) + "1]", []string{`1:1: more than 200000 values`}},
+		{"a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", []string{`the file is a pointer of Git LFS in place of its content; keep it in git itself, or fetch it with git lfs pull`}},
 		{"a.yaml", "n\x00a\x00", []string{`the file is UTF-16; save it as UTF-8`}},
 		{"a.yaml", "a: \xef", []string{`1:4: here is a byte that is not UTF-8; save the file as UTF-8`}},
 		{"a.yaml", "size:\n\tname: x\n", []string{`2:1: not valid YAML: found character that cannot start any token; ` +

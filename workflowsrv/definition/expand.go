@@ -51,7 +51,8 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 	id := call.Str("templateId")
 	routine, ok := b.routines[id]
 	if !ok {
-		unknown(b.faults, call.Get("templateId"), path+"/templateId", "routine for the template", id, names(b.routines))
+		b.faults.Add(call.Get("templateId"), path+"/templateId", "there is no routine for the template %q, which is a valid workflow with the id %s and plain steps only%s",
+			id, routinePrefix+strings.TrimPrefix(id, templatePrefix), b.faults.DidYouMean(id, names(b.routines)))
 		return nil
 	}
 	if !slices.ContainsFunc(b.called, func(r Routine) bool { return r.ID == routine.ID }) {

@@ -60,6 +60,8 @@ func TestRoutines(t *testing.T) {
 	}
 	for _, c := range []struct{ name, file, want string }{
 		{"an unknown routine", caller(`{"templateId":"wr.templates.routine.reviews","args":{}}`), `did you mean "wr.templates.routine.review"?`},
+		{"a routine that takes over itself", strings.Replace(caller(`{"templateId":"wr.templates.routine.self"}`), `"id":"caller"`, `"id":"routine-self"`, 1),
+			"a valid workflow with the id routine-self and plain steps only"},
 		{"an argument is missing", caller(`{"templateId":"wr.templates.routine.review","args":{"file":"a"}}`), `/steps/1/templateCall: the routine needs the argument "times"`},
 		{"an argument that is no text", caller(`{"templateId":"wr.templates.routine.review","args":{"file":["a"],"times":1}}`), "must be a text, a number or a boolean"},
 		{"a long id", strings.Replace(good, `"id":"look"`, `"id":"`+strings.Repeat("l", 60)+`"`, 1), "at most 64 are allowed"},

@@ -1,11 +1,12 @@
 // The tools of all toolboxes, what their definitions cost, and a form to call each.
 
-import { ask } from "./api.js";
+import { ask, live } from "./api.js";
 import { button, copy, count, empty, fault, h, icon, number, show, toast } from "./dom.js";
 import { form } from "./form.js";
 import { isObject, parse } from "./json.js";
 import { question } from "./question.js";
 import { result } from "./result.js";
+import { each } from "./servers.js";
 
 let sought = ""; // the filter, which stays while tools are looked at
 
@@ -47,13 +48,8 @@ export async function tools(el, { signal, path, go }) {
       h("p", { class: "server" }, s.name, h("span", { class: "hint" }, s.disabled ? " disabled" : s.problem ? " cannot be used" : ` ${count(defs.length, "tool")}, ${number(cost(defs))} tokens`)),
       !s.disabled && !s.problem && defs.length === 0 && button("Start it to see its tools", async () => {
         const opened = await ask("open", { toolbox: b.name }, { signal });
-        const offers = opened.structuredContent?.servers?.some((one) => one.name === s.name && one.tools > 0);
-        // What a server offers is kept when all its lists were read, which can be seconds after it is ready.
-        for (let rest = 50; rest < 10000; rest *= 2) {
-          await load(b);
-          if (!offers || all.get(b.name).some((d) => d.server === s.name)) return;
-          await new Promise((go) => setTimeout(go, rest));
-        }
+        await load(b);
+        await more((opened.structuredContent?.servers || []).filter((one) => one.name === s.name && one.tools > 0).map(() => [b.name, s.name]));
       }, { class: "add", "aria-label": `Start it to see its tools: ${b.name}/${s.name}` }),
       h("ul", { class: "tools" }, defs.map((d) => h("li", { "data-key": d.definition.name },
         h("a", { href: "#/tools/" + [b.name, s.name, d.definition.name].map(encodeURIComponent).join("/"), "aria-current": b.name === box && s.name === server && d.definition.name === tool && "true" },
@@ -65,6 +61,22 @@ export async function tools(el, { signal, path, go }) {
     Object.assign(known, fresh);
     list();
     look();
+  };
+  // more asks until the tools of servers that run are known, of [toolbox, server] each. They are kept when all lists of a
+  // server were read, which can be seconds after it is ready.
+  const more = async (running) => {
+    const lacking = () => known.toolboxes.filter((b) => running.some(([box, server]) => box === b.name && !all.get(box)?.some((d) => d.server === server)));
+    for (let rest = 50; rest < 10000 && lacking().length > 0; rest *= 2) {
+      await Promise.all(lacking().map(load));
+      if (lacking().length > 0) await new Promise((go) => setTimeout(go, rest));
+    }
+  };
+  let told = "[]";
+  const hear = () => {
+    const running = [...each(live.status)].filter(({ s }) => s.tools > 0).map(({ box, s }) => [box.name, s.name]);
+    if (JSON.stringify(running) === told) return;
+    told = JSON.stringify(running);
+    more(running).catch(() => {}); // what is wrong with the connection is shown by all views
   };
   let found = null; // the tool that the address names; its form stays as it is once it is there
   const look = () => {
@@ -82,6 +94,8 @@ export async function tools(el, { signal, path, go }) {
   if (wrong.length > 0) el.append(fault(wrong[0]));
   look();
   if (!found) show(body, tool ? empty("This tool is not known", "Start its server to see what it offers now.") : empty("Choose a tool", "A form for its arguments is made from its schema."));
+  live.on(["status"], hear, signal);
+  hear();
 }
 
 const lengths = new WeakMap(); // of definitions as JSON: there may be ten thousand, and each word in the filter asks for all

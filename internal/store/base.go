@@ -103,13 +103,16 @@ func each(ctx context.Context, q querier, take func(scanner) error, query string
 	return rows.Err()
 }
 
-// list returns what scan makes of the rows of the answer to a query, which it asks in a transaction of its own.
+// list returns what scan makes of the rows of the answer to a query, which it asks in a transaction of its own. Beside an
+// error it returns what scan has made before that.
 func list[T any](ctx context.Context, db database, scan func(scanner) (T, error), query string, args ...any) (all []T, err error) {
 	err = db.read(ctx, func(ctx context.Context, q querier) error {
 		all = nil
 		return each(ctx, q, func(row scanner) error {
 			one, err := scan(row)
-			all = append(all, one)
+			if err == nil {
+				all = append(all, one)
+			}
 			return err
 		}, query, args...)
 	})

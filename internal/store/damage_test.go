@@ -421,3 +421,28 @@ func TestOneDamagedCorrection(t *testing.T) {
 		t.Errorf("got %+v, want the other exported", counts)
 	}
 }
+
+// What cannot be read ends a list and an export, and what was read before that is in them, and no half of a row.
+func TestReadBeforeDamage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, store.Options{})
+	for i, name := range []string{"one", "two"} {
+		if err := s.SaveCorrection(t.Context(), "alice", "w", "v", store.Correction{Utterance: name, Command: "c", Made: time.UnixMilli(int64(i))}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.StartRun(t.Context(), name, store.Run{ID: "r", Workflow: "w", Head: js(`{}`)}, js(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := raw(t, path)
+	rawExec(t, db, `UPDATE corrections SET made = 'x' WHERE utterance = 'two'`)
+	var out bytes.Buffer
+	if _, err := s.Export(t.Context(), &out, store.Selection{}); !errors.As(err, new(*store.CorruptError)) || !strings.Contains(out.String(), `"utterance":"one"`) {
+		t.Errorf("got %s and %v, want the correction that can be read and that the store is damaged", out.String(), err)
+	}
+	rawExec(t, db, `UPDATE runs SET updated = 'x' WHERE principal = 'two'`)
+	if found, err := s.RunsByID(t.Context(), "", "r"); !errors.As(err, new(*store.CorruptError)) || len(found) != 1 {
+		t.Errorf("got %+v and %v, want the run that can be read and that the store is damaged", found, err)
+	}
+}

@@ -149,28 +149,28 @@ func (b *base) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, e
 // that some are damaged.
 func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (n int, err error) {
 	corrections, damaged, err := b.corrections(ctx, `$1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range corrections {
+	for _, r := range corrections { // what was read before a fault is not lost with it
 		line := transferCorrection{r.principal, r.workflow, r.version, r.correction}
 		if err := out.Encode(transferLine{Correction: &line}); err != nil {
 			return n, err
 		}
 		n++
 	}
+	if err != nil {
+		return n, err
+	}
 	lasts, err := list(ctx, b.db, func(row scanner) (l transferLast, err error) {
 		err = row.Scan(&l.Principal, &l.Client, &l.Workflow, &l.Conversation)
 		return l, err
 	}, `SELECT principal, client, workflow, conversation FROM last_conversations
 		WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
-	if err != nil {
-		return n, err
-	}
 	for i := range lasts {
 		if err := out.Encode(transferLine{Last: &lasts[i]}); err != nil {
 			return n, err
 		}
+	}
+	if err != nil {
+		return n, err
 	}
 	return n, damaged
 }

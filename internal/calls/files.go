@@ -89,7 +89,6 @@ func (w *writer) put(s Said) {
 		}
 		w.failed = time.Now()
 		w.missed += max(s.Missed, 1)
-		w.close() // what was written in part stays the end of its file
 		return
 	}
 	w.failed, w.missed = time.Time{}, 0
@@ -128,9 +127,22 @@ func (w *writer) write(line []byte) error {
 			return err
 		}
 	}
-	n, err := w.file.Write(line)
-	w.size += n
-	return err
+	if _, err := w.file.Write(line); err != nil {
+		w.leave()
+		return err
+	}
+	w.size += len(line)
+	return nil
+}
+
+// leave ends a file that the disk takes nothing more into. A line of which only the beginning was written is taken back,
+// and a file without a line is removed: a disk that stays full would get another such file at each try.
+func (w *writer) leave() {
+	_ = w.file.Truncate(int64(w.size)) // where that fails, half a line is the end of the file
+	w.close()
+	if w.size == 0 {
+		_ = os.Remove(w.path)
+	}
 }
 
 // open makes a new file, and room for it.

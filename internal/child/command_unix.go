@@ -32,7 +32,7 @@ func refusal(err error) string {
 	case errors.Is(err, syscall.E2BIG):
 		return "arguments and environment together are too large; give it fewer or shorter ones"
 	case errors.Is(err, syscall.EAGAIN):
-		return "the limit of processes of this user is reached"
+		return "no more processes may run here"
 	}
 	return ""
 }
@@ -45,7 +45,7 @@ func lacking(err error) string {
 	case errors.Is(err, syscall.ENFILE):
 		return "; the whole system has as many files open as it may: end other programs"
 	case errors.Is(err, syscall.EAGAIN):
-		return "; raise the number of processes that this user may have (ulimit -u), or end other programs"
+		return "; raise the number of processes that this user (ulimit -u), this service or this container may have, or end other programs"
 	case errors.Is(err, syscall.ENOMEM):
 		return "; end other programs, or give this machine more memory"
 	}

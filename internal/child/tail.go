@@ -122,13 +122,14 @@ type kept struct {
 	cause foreign.Cause // finds that one
 }
 
-// add keeps a line, and drops the oldest if there are too many. Where that is the only one that names an error, it stays
-// with what it is shown with, and one behind goes: a stack may have any number of lines.
+// add keeps a line, and drops the oldest if there are too many. Where the last error begins with that, it stays with what
+// it is shown with, and one behind goes: a stack may have any number of lines.
 func (k *kept) add(line foreign.Text) {
 	switch {
 	case len(k.lines) < tailLines:
-	case k.named == 0:
-		k.lines = slices.Delete(k.lines, foreign.MaxWords, foreign.MaxWords+1)
+	case k.named >= 0 && k.lines.Begin(k.named) == 0:
+		gone := max(k.named+1, foreign.MaxWords)
+		k.lines = slices.Delete(k.lines, gone, gone+1)
 	default:
 		k.lines = slices.Delete(k.lines, 0, 1)
 		k.named = max(-1, k.named-1)

@@ -58,6 +58,14 @@ func TestTailKeepsTheError(t *testing.T) {
 	if got, want := tail.last().String(), "panic: no licence | goroutine 1 [running]: | main.f() |  /src/f.go:2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	write("", "runtime: program exceeds 10000-thread limit", "fatal error: thread exhaustion", "runtime stack:")
+	for range 100 {
+		write("runtime.throw()", "\t/src/runtime/panic.go:2")
+	}
+	tail.write([]byte("exit status 2"))
+	if got, want := tail.last().String(), "runtime: program exceeds 10000-thread limit | fatal error: thread exhaustion | runtime stack: | runtime.throw()"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if got := texts(tail.last()); len(got) != tailLines || got[tailLines-1] != "exit status 2" {
 		t.Errorf("got %q, want the last line, too", got)
 	}

@@ -114,14 +114,7 @@ func (w Words) String() string {
 	said := slices.DeleteFunc(slices.Clone(w), isAside)
 	from := max(0, len(said)-MaxWords)
 	if last := said.cause(); last >= 0 {
-		first := last
-		for first > 0 && namesError(said[first-1].clean, "") {
-			first--
-		}
-		if last-first >= maxError { // many errors, of which the last counts
-			first = last
-		}
-		from = min(from, first)
+		from = min(from, said.Begin(last))
 	}
 	var lines []string
 	for _, line := range said[from:min(len(said), from+MaxWords)] {
@@ -132,6 +125,19 @@ func (w Words) String() string {
 
 // NameError reports whether one of the lines says what went wrong.
 func (w Words) NameError() bool { return w.cause() >= 0 }
+
+// Begin returns the number of the line with which an error begins that line number last names. The lines right before
+// it belong to it if they name an error too, or if Go's runtime wrote them: it says why before its "fatal error".
+func (w Words) Begin(last int) int {
+	first := last
+	for first > 0 && (namesError(w[first-1].clean, "") || strings.HasPrefix(w[first-1].clean, "runtime: ")) {
+		first--
+	}
+	if last-first >= maxError { // many errors, of which the last counts
+		return last
+	}
+	return first
+}
 
 // cause is the number of the last line that says what went wrong, or -1 for none.
 func (w Words) cause() int {

@@ -195,6 +195,10 @@ func TestWords(t *testing.T) {
 		{"an error before them", words("a", "TypeError: b", " at c", " at d", " at e", "}", "v22"), "TypeError: b |  at c |  at d |  at e"},
 		{"a panic in Go", words("a", "panic: b", "goroutine 1 [running]:", "main.c()", " c.go:1", "main.main()", " d.go:1", "exit status 2"),
 			"panic: b | goroutine 1 [running]: | main.c() |  c.go:1"},
+		{"a fatal error in Go", words("a", "runtime: failed to create new OS thread (have 5 already; errno=11)",
+			"runtime: may need to increase max user processes (ulimit -u)", "fatal error: newosproc", "runtime stack:", "runtime.throw()", " b.go:1"),
+			"runtime: failed to create new OS thread (have 5 already; errno=11) | runtime: may need to increase max user processes (ulimit -u) | " +
+				"fatal error: newosproc | runtime stack:"},
 		{"a panic in Rust", words("thread 'main' panicked at src/main.rs:2:5:", "b", "stack backtrace:", " 0: c", " 1: d", " 2: e"),
 			"thread 'main' panicked at src/main.rs:2:5: | b | stack backtrace: |  0: c"},
 		{"what npm says of a package that there is not", words("npm error code E404", "npm error 404 Not Found - GET https://example.com/x",

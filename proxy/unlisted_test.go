@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
@@ -129,6 +130,45 @@ func TestNamesThatAreTold(t *testing.T) {
 		if got := l.use(i+1, c[0]); !strings.Contains(got, c[1]) {
 			t.Errorf("%s: got %s, want in it %s", c[0], got, c[1])
 		}
+	}
+}
+
+// Whose tool an exposed name would be is said by the name, with its toolbox beside it or without: no other server is
+// waited for, and what is said is about that server.
+func TestExposedNameIsOfOneServer(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	l := connect(t, newFront(t, readConfig(t, `{"openTimeout":"1m","toolboxes":{"box":{"mcpServers":{
+		"a":{"command":"inside","args":["gate=`+gate+`"]},"b":{"command":"inside","args":["tools=go"]},"c":{"command":"inside","args":["no such spec"]}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	began := time.Now()
+	if got := l.use(1, `{"toolbox_name":"box","tool_name":"box__b__go"}`); strings.Contains(got, "isError") {
+		t.Errorf("got %s, want the server's result", got)
+	}
+	for i, c := range []struct{ name, want, not string }{
+		{"box__b__gone", `tool not found: \"box__b__gone\" in server \"b\" of toolbox \"box\"`, `\"c\"`},
+		{"box__c__go", `server \"c\" of toolbox \"box\" is not available`, `\"a\"`},
+	} {
+		got := l.use(i+2, `{"toolbox_name":"box","tool_name":"`+c.name+`"}`)
+		if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+			t.Errorf("%s: got %s, want in it %s and not %s", c.name, got, c.want, c.not)
+		}
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v, want no waiting for a server that has not started", took)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where an exposed name may be that of several servers' tools, each of them is waited for.
+func TestExposedNameOfAnyServer(t *testing.T) {
+	l := connect(t, newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{
+		"a":{"command":"inside","args":["tools=x__go"]},"a__x":{"command":"inside","args":["tools=stay"]}}}}}`), ""))
+	l.initialize("2025-11-25", "{}")
+	if got := l.use(1, `{"toolbox_name":"box","tool_name":"box__a__x__go"}`); strings.Contains(got, "isError") {
+		t.Errorf("got %s, want the result of the one server that has it", got)
 	}
 }
 

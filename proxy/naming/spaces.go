@@ -153,10 +153,26 @@ func (n *Spaces) claimable(of Address, name string) bool {
 	return mine
 }
 
-// Whole says whose a tool is, if its name does.
+// Whole says whose a tool is, if its name does. What stands in an exposed name behind the prefix is not always the
+// server's own name, so that the tool keeps it; and where the prefixes of several servers fit, it may be any one's.
 func (n *Spaces) Whole(w Want) Want {
-	if of, key, form := n.read(w.Toolbox, w.Tool); form == parts && w.Server == "" {
+	switch of, key, form := n.read(w.Toolbox, w.Tool); {
+	case w.Server != "":
+	case form == parts:
 		w.Server, w.Tool = of.Server, key
+	case form == exposed && of.Toolbox == w.Toolbox && n.exposers(w.Tool) == 1:
+		w.Server = of.Server
 	}
 	return w
+}
+
+// exposers counts the servers whose exposed names begin as a name does.
+func (n *Spaces) exposers(name string) (count int) {
+	name = strings.ToLower(name[:min(len(name), 3*toolbox.MaxName)])
+	for _, s := range n.exposed {
+		if strings.HasPrefix(name, s.prefix) {
+			count++
+		}
+	}
+	return count
 }

@@ -52,6 +52,7 @@ type Catalogue struct {
 	mu     sync.Mutex
 	pruned time.Time // the last time
 	put    int64     // bytes that were put since then
+	fault  error     // of the last entry that was to be put there
 }
 
 // To look through the folder takes time for each file in it, so that is not done each time that something is put there.
@@ -100,13 +101,24 @@ func (c *Catalogue) read(k Key) (*Entry, error) {
 // Put keeps an entry in place of the one before it.
 func (c *Catalogue) Put(k Key, e *Entry) {
 	data := encode(k, e)
-	if err := c.write(k, data); err != nil {
+	err := c.write(k, data)
+	c.mu.Lock()
+	c.fault = err
+	c.mu.Unlock()
+	if err != nil {
 		c.log.Debug().AnErr(logkey.Err, err).Msg("the lists of a server cannot be stored")
 		return
 	}
 	if now := time.Now(); c.isFull(now, len(data)) {
 		c.prune(now)
 	}
+}
+
+// Fault says why the last entry that was put there could not be kept; nil if it was kept, or there was none.
+func (c *Catalogue) Fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fault
 }
 
 // isFull notes how much was put, and reports whether it is time to prune.

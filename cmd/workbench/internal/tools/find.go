@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -204,7 +205,21 @@ type indexed struct {
 	failed          bool
 }
 
+// unkept says why lists were not kept that were to be.
+func unkept(env *opening.Environment, seen *catalogue.Catalogue) string {
+	if seen == nil {
+		if _, err := env.CacheDir(); err != nil {
+			return "there is no place for them: " + err.Error()
+		}
+	} else if err := seen.Fault(); err != nil {
+		return err.Error()
+	}
+	return "--log-level debug says why"
+}
+
 func indexServers(ctx context.Context, env *opening.Environment, names []string) error {
+	var seen *catalogue.Catalogue
+	env.Tune = func(o *toolbox.Options) { seen = o.Catalogue }
 	boxes, closeAll, err := env.OpenBoxes(ctx, nil, names...)
 	if err != nil {
 		return err
@@ -221,6 +236,7 @@ func indexServers(ctx context.Context, env *opening.Environment, names []string)
 		rows = append(rows, one)
 	}
 	closeAll() // what they offer is kept by now, or never
+	lost := unkept(env, seen)
 	kept, _, err := env.RecallBoxes(ctx, nil, names...)
 	if err != nil {
 		return err
@@ -228,7 +244,7 @@ func indexServers(ctx context.Context, env *opening.Environment, names []string)
 	for _, srv := range opening.Servers(kept) {
 		at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == srv.Toolbox && r.server == srv.Name })
 		if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {
-			rows[at].state, rows[at].failed = "it ran, but its lists could not be stored: --log-level debug says why", true
+			rows[at].state, rows[at].failed = "it ran, but its lists could not be stored: "+lost, true
 		}
 	}
 	t := terminal.Table{Head: []string{"TOOLBOX", "SERVER", "TOOLS", "TOKENS", "STATE"}}

@@ -90,6 +90,8 @@ func explain(err error, answered bool) error {
 		return unreachedError{err}
 	case !answered && saysTLS(failed, err):
 		return fmt.Errorf("it broke off the connection; if it speaks TLS, its url is https and not http: %w", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), syserr.IsReset(err):
+		return fmt.Errorf("it broke off the connection before it answered; it may have ended: %w", err)
 	}
 	return err
 }

@@ -341,30 +341,41 @@ func TestHTTPHeaders(t *testing.T) {
 	}
 }
 
-// A 404 to a known session means that it is gone. What was in flight may have been carried out, so it is not made
-// again; the next call is, in a new session.
+// A 404 to a known session means that it is gone. The call that it answers was certainly not carried out, what else was
+// in flight may have been; neither is made again, and the next call is in a new session.
 func TestHTTPSessionEnds(t *testing.T) {
 	var gone atomic.Bool
+	hangs := make(chan struct{}, 1)
 	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 		if gone.Load() && req.Header.Get("Mcp-Session-Id") == "session-1" {
 			http.Error(w, "no such session", http.StatusNotFound)
 			return true
 		}
+		if m != nil && m.IsMethod("tools/call") && strings.Contains(string(m.Raw), "hang") {
+			hangs <- struct{}{}
+			<-req.Context().Done()
+			return true
+		}
 		return false
 	}
 	_, s := r.open(config.TransportHTTP, toolbox.Options{})
+	c, flying := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"echo","arguments":{"call":"hang"}}}`)
+	s.Send(c)
+	<-hangs
 	gone.Store(true)
 	_, err := callTool(t, s, "echo", `{"call":"first"}`)
-	var lost *rpc.LostError
-	if !errors.As(err, &lost) || !strings.Contains(err.Error(), "session") {
-		t.Errorf("got %v, want a LostError that names the session", err)
+	if _, undone := errors.AsType[*rpc.UndoneError](err); !undone || !strings.Contains(err.Error(), "session; the request was not carried out") {
+		t.Errorf("got %v, want an UndoneError that names the session", err)
+	}
+	if err := <-flying.done; !errors.As(err, new(*rpc.LostError)) || !strings.Contains(err.Error(), "session; whether") {
+		t.Errorf("the call under way: got %v, want a LostError that names the session", err)
 	}
 	if _, err := callTool(t, s, "echo", `{"call":"second"}`); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
 	calls := r.came("POST", "tools/call")
-	if len(calls) != 2 || !strings.Contains(calls[0].body, "first") || !strings.Contains(calls[1].body, "second") {
+	if len(calls) != 3 || !strings.Contains(calls[1].body, "first") || !strings.Contains(calls[2].body, "second") {
 		t.Errorf("got calls %v, want each once", calls)
 	}
 	if got := calls[len(calls)-1].header.Get("Mcp-Session-Id"); got != "session-2" {

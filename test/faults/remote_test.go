@@ -56,7 +56,7 @@ func TestFaultF4_SessionIsGone(t *testing.T) {
 	r := new(badremote).serve(t)
 	b := newRemoteBed(t, r, setup{})
 	r.forget()
-	b.fails(b.fault(), `"sick"`, "ended the session", "unknown")
+	b.fails(b.fault(), `"sick"`, "ended the session", "the request was not carried out, and can be made again")
 	b.works()
 	if got := r.count("tool fault"); got != 1 {
 		t.Errorf("the call came %d times, want once", got)

@@ -131,6 +131,9 @@ func deepen() {
 func (l *httpLink) finish(body []byte, id uint64, err error, lost func(error)) {
 	_, version := l.session.get()
 	over := l.posts.end(body, id, err, version != "", l.server.HasLogin())
+	if gone, ok := errors.AsType[goneError](err); ok {
+		over = gone.error
+	}
 	if over != nil {
 		l.r.Draining() // before anybody who hears of the failure tries again
 	}
@@ -284,8 +287,19 @@ func (l *httpLink) refused(resp *http.Response) error {
 	return refusal
 }
 
+// goneError says of a message that the server refused it, since it does not know the session any more. The error in it
+// says so of the session.
+type goneError struct{ error }
+
+func (e goneError) Error() string {
+	return e.error.Error() + "; the request was not carried out, and can be made again"
+}
+
+func (e goneError) Unwrap() error { return remote.Unreached(e.error) }
+
 // lost ends the link if a response says that the server does not know our session any more, so that the server is
-// started anew; the error is nil if the response does not say so. A message is answered with 404 then (specification
+// started anew; the error is nil if the response does not say so. What answers a message ends the link when that has
+// ended: of it alone is known that it was not carried out. A message is answered with 404 then (specification
 // 2025-11-25, transports, "Session Management"). Many servers answer with 400 instead, which has other reasons too, as
 // 404 to a GET has: whether the session is known they are asked by a ping. A link that drains has been given up.
 func (l *httpLink) lost(resp *http.Response, refusal error) error {
@@ -298,6 +312,9 @@ func (l *httpLink) lost(resp *http.Response, refusal error) error {
 		return nil
 	default:
 		ended = fmt.Errorf("%w: %v", ended, refusal)
+	}
+	if resp.Request.Method == http.MethodPost {
+		return goneError{ended}
 	}
 	l.cancel(ended)
 	return ended

@@ -132,7 +132,7 @@ func (l *sseLink) send(msg []byte, id uint64, lost func(error)) error {
 		greeted := l.greeted.Load() // before that, the start itself fails with the reason
 		over := l.posts.end(body, id, err, greeted, l.server.HasLogin())
 		if refused, ok := errors.AsType[*remote.StatusError](err); ok && refused.Status == http.StatusNotFound && greeted {
-			over, err = errSessionEnded, fmt.Errorf("%w: %v", errSessionEnded, err)
+			over, err = errSessionEnded, goneError{fmt.Errorf("%w: %v", errSessionEnded, err)}
 		}
 		if over != nil {
 			l.r.Draining()

@@ -86,13 +86,17 @@ func TestSSEStartsAnew(t *testing.T) {
 			}
 			_, s := r.open(config.TransportSSE, toolbox.Options{})
 			gone.Store(true)
-			for range failures {
+			// The POST of an earlier message may end only now, well, and the failures are counted anew after it.
+			const late = 3
+			failed := 0
+			for failed <= failures+late {
 				if _, err := callTool(t, s, "echo", "{}"); err == nil {
-					t.Error("a call succeeded")
+					break
 				}
+				failed++
 			}
-			if _, err := callTool(t, s, "echo", "{}"); err != nil {
-				t.Errorf("the next call: %v", err)
+			if failed < failures || failed > failures+late {
+				t.Errorf("%d calls failed, want %d and none after that", failed, failures)
 			}
 		})
 	}

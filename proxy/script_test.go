@@ -18,7 +18,7 @@ import (
 )
 
 const scriptConfig = `{"codeMode": true, "toolboxes": {"dev": {"mcpServers": {
-	"a": {"command": "inside", "args": ["tools=result,echo,secret,fail,iserror,hang,ask,progress"], "toolFilters": ["!secret"],
+	"a": {"command": "inside", "args": ["tools=result,echo,secret,fail,iserror,hang,ask,progress,heard"], "toolFilters": ["!secret"],
 		"largeResults": {"over": 2000, "do": "preview"}}}},
 	"off": {"mcpServers": {"x": {"command": "inside", "args": ["tools=echo"], "disabled": true}}}}}`
 
@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 		{`await tools.dev.a.result({result: {content: [], structuredContent: {code: 7}, isError: true}})`, `the script failed: Error: {"code":7}`, true},
 		{`await tools.dev.a.result({result: 7})`, "Error: the tool's result cannot be read: ", true},
 		{"await tools.dev.a.echo({}); await tools.dev.a.echo({}); await tools.dev.a.fail()", "of the calls of the script 3 were answered (dev/a/echo ×2, dev/a/fail ×1)", true},
-		{"for (let i = 0; i < 3; i++) tools.dev.a.hang({}); await tools.dev.a.echo({}); return 'done'",
+		{"for (let i = 0; i < 3; i++) tools.dev.a.hang({note: true}); while (JSON.stringify(await tools.dev.a.heard({})).split('hang').length < 4); return 'done'",
 			"doneworkbench: of the calls of the script 3 were cut off by its end, and whether they were carried out is unknown (dev/a/hang ×3); a script that is to end", false},
 		{"console.log('seen'); return 1", "console:\nseen", false},
 		{"return 'z'.repeat(200000)", "the result of the script is too large to show", false},

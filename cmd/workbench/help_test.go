@@ -32,6 +32,9 @@ func TestHelp(t *testing.T) {
 			if code := run(t.Context(), append(path[1:], "--help"), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &fault}, nil); code != cli.ExitDone || fault.Len() > 0 {
 				t.Errorf("got exit code %d and %q on standard error, want neither", code, &fault)
 			}
+			if strings.Contains(out.String(), "UTC") { // tables show the user's own time
+				t.Errorf("got %s, which speaks of a time that no command shows", &out)
+			}
 			golden(t, filepath.Join("testdata", "help", name), out.String())
 		})
 		for _, sub := range cmd.Commands() {

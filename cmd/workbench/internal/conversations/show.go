@@ -22,7 +22,7 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, the latest first",
-		Long:  "List prints the conversations, the one with the latest turn first. Times are in UTC.",
+		Long:  "List prints the conversations, the one with the latest turn first. Times are those of your clock.",
 		Example: `  workbench conversations list
   workbench conversations list --user ada --limit 100 --json`,
 		Args: cli.NoArgs,
@@ -89,8 +89,8 @@ func conversationsShowCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show the turns of a conversation",
-		Long: `Show prints a conversation with all its turns. Times are in UTC. Outputs and traces
-are left out; --json includes them.`,
+		Long: `Show prints a conversation with all its turns. Times are those of your clock.
+Outputs and traces are left out; --json includes them.`,
 		Example: `  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c
   workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c --json`,
 		Args:              cli.Between(1, 1),

@@ -53,8 +53,8 @@ func runsListCommand(env *cli.Environment) *cobra.Command {
 		Use:   "list [WORD...]",
 		Short: "List runs, the latest first",
 		Long: `List prints the runs, the last changed one first. With words, it prints only runs
-that have them in their goal, notes, workflow, repository or branch. Times are in
-UTC.`,
+that have one of them in their goal, notes, workflow, repository or branch, the best
+match first. Times are those of your clock.`,
 		Example: `  workbench runs list
   workbench runs list login
   workbench runs list --user ada --limit 100 --json`,

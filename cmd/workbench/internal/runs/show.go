@@ -25,7 +25,7 @@ func runsShowCommand(env *opening.Environment) *cobra.Command {
 		Short: "Show what happened in a run",
 		Long: `Show prints a run with all its events as a timeline: who started it and why, which
 steps were done with which results, what was blocked and why, and who agreed to what.
-Times are in UTC. A ~ marks events of branches that a rewind has left.`,
+Times are those of your clock. A ~ marks events of branches that a rewind has left.`,
 		Example: `  workbench runs show run-7k3q9x2m4a
   workbench runs show run-7k3q9x2m4a --json`,
 		Args:              cli.Between(1, 1),

@@ -18,10 +18,10 @@ const (
 )
 
 // Assist carries out an instruction in words, from where the path ends. It looks, in this order, for the exact name of
-// a command, an utterance, a correction of the user's, a name with a slip, a name or an utterance with values, and
-// words in common. A command that was only inferred, or whose parameters were read out of words, runs unasked if it
-// changes nothing, and is proposed otherwise; where no command is likely enough the candidates are returned, with the
-// question which one is meant.
+// a command, an utterance, a correction of the user's, a name in other capital letters before tags, a name with a slip,
+// a name or an utterance with values, and words in common. A command that was only inferred, or whose parameters were
+// read out of words, runs unasked if it changes nothing, and is proposed otherwise; where no command is likely enough the
+// candidates are returned, with the question which one is meant.
 //
 // The error is as for [Engine.Execute], or that of the [Chooser].
 func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOptions) (*Outcome, error) {
@@ -51,6 +51,9 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	t.inferred = true
 	if forbids(t.query) {
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run: the instruction says what not to do. Say what should be done."}), nil
+	}
+	if v, rest, ok := t.said(bare).tagged(); ok {
+		return t.explicit(v, rest)
 	}
 	if v, ok := t.said(bare).misspelt(); ok {
 		return t.explicit(v, "")

@@ -36,6 +36,26 @@ func (s *instruction) exact(named bool) (v visible, rest string, ok bool) {
 	return v, rest, true
 }
 
+// tagged finds the one command whose name, in other capital letters, the instruction begins with, and whose tags follow.
+// A keyboard makes the first letter of a sentence a capital one; the tags say that no sentence is meant.
+func (s *instruction) tagged() (v visible, rest string, ok bool) {
+	name, at, err := ParseName(s.query)
+	if err != nil {
+		return v, "", false
+	}
+	rest = strings.TrimSpace(s.query[at:])
+	var found []visible
+	for _, v := range s.w.visibleAt(s.path) {
+		if (strings.EqualFold(v.command.Name, name) || strings.EqualFold(v.command.Leaf, name)) && hasTag(v.command, rest) {
+			found = append(found, v)
+		}
+	}
+	if len(found) != 1 {
+		return v, "", false
+	}
+	return found[0], rest, true
+}
+
 // uttered finds the one command that has the instruction among its utterances, or whose name it is in words.
 func (s *instruction) uttered() (visible, bool) {
 	said := normal(s.query)

@@ -41,7 +41,7 @@ func resolve(spec Spec) (command, error) {
 	}
 	dir, err := filepath.Abs(spec.Dir)
 	if err != nil {
-		return cmd, &StartError{spec.Command, "working directory: " + err.Error(), err}
+		return cmd, &StartError{spec.Command, "working directory: " + err.Error() + `; the folder that workbench was started in is gone, or cannot be read: set "cwd", or start workbench elsewhere`, err}
 	}
 	cmd.dir = dir
 	if info, err := os.Stat(dir); err != nil {

@@ -47,9 +47,22 @@ func FindSources(e *Environment) (*Sources, error) {
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", Hint(fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or cannot be read: start it in another one")
+		return "", noWorkingDir(err)
 	}
 	return dir, nil
+}
+
+// Abs gives the absolute path of a name that starts from the folder that the program was started in.
+func Abs(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", noWorkingDir(err)
+	}
+	return path, nil
+}
+
+func noWorkingDir(err error) error {
+	return Hint(fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or cannot be read: start it in another one")
 }
 
 // Again looks for the files anew. That named, or the user's own, once it was there, is the one: another is not to take

@@ -56,7 +56,7 @@ type newFile struct {
 
 func newCommands(ctx context.Context, env *opening.Environment, dir, from string) error {
 	files := map[string]any{}
-	whole, err := filepath.Abs(dir)
+	whole, err := cli.Abs(dir)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 	case workflow == config.CommandsExample:
 		name = workflow
 	default:
-		dir, err := filepath.Abs(workflow)
+		dir, err := cli.Abs(workflow)
 		if err != nil {
 			return config.Toolbox{}, err
 		}
@@ -173,7 +173,7 @@ func addDesk(e *opening.Environment, cfg *config.Config, box config.Toolbox) err
 	}
 	cfg.Toolboxes = append(cfg.Toolboxes, box)
 	if dir, _ := e.Lookup("SPEEDDICT_FOLDERNAME"); dir != "" && cfg.Store == (config.Store{}) {
-		abs, err := filepath.Abs(dir)
+		abs, err := cli.Abs(dir)
 		if err != nil {
 			return err
 		}

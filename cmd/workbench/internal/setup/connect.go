@@ -168,7 +168,7 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 			named, _ = env.Lookup("WORKBENCH_CONFIG")
 		}
 		if named != "" {
-			if named, err = filepath.Abs(named); err != nil {
+			if named, err = cli.Abs(named); err != nil {
 				return clients.Own{}, err
 			}
 			own.Args = []string{"serve", "--config", named}
@@ -213,7 +213,7 @@ func programPath() (string, error) {
 		return "", fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	if found, err := exec.LookPath("workbench"); err == nil {
-		if found, err = filepath.Abs(found); err == nil && cli.IsSameFile(found, self) {
+		if found, err = cli.Abs(found); err == nil && cli.IsSameFile(found, self) {
 			return found, nil
 		}
 	}

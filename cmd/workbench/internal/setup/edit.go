@@ -44,7 +44,7 @@ func editPath(e *cli.Environment) (string, error) {
 	case "":
 		return "", cli.Hint(errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config")
 	}
-	return filepath.Abs(path)
+	return cli.Abs(path)
 }
 
 // openVersions keeps what files were before commands changed them.

@@ -161,7 +161,7 @@ func (g *gathered) gather(args []string, project bool) error {
 
 // named reads a file that was named.
 func (g *gathered) named(arg string, sys clients.System) error {
-	path, err := filepath.Abs(arg)
+	path, err := cli.Abs(arg)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ kept; undo again goes back further. Changes by hand since then are not discarded
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := editPath(env)
 			if len(args) > 0 {
-				path, err = filepath.Abs(args[0])
+				path, err = cli.Abs(args[0])
 			}
 			if err != nil {
 				return err

@@ -71,7 +71,7 @@ func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) 
 		}
 	}
 	for _, dir := range flags.roots {
-		path, err := filepath.Abs(dir)
+		path, err := cli.Abs(dir)
 		if err == nil {
 			_, err = os.Stat(path)
 		}

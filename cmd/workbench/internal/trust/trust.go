@@ -76,7 +76,7 @@ func folderOf(args []string) string {
 
 // projectFile gives the path of the file that is found in a folder or above it, or that is named itself.
 func projectFile(named string) (path string, searched []string, err error) {
-	dir, err := filepath.Abs(named)
+	dir, err := cli.Abs(named)
 	if err != nil {
 		return "", nil, err
 	}

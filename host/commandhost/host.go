@@ -48,7 +48,7 @@ type Host struct {
 type place struct {
 	*lazy.Thing[commandsrv.Server]
 	failed atomic.Bool // the server could not be made when it was wanted last
-	told   string      // why it could not be made, as the log has it; that of making
+	told   string      // why it could not be made, as the log has it; only what makes the server looks at it
 }
 
 // New returns a Host of the servers that a configuration has. It is to be closed.

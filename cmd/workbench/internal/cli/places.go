@@ -21,12 +21,12 @@ func (e *Environment) StateDir() (string, error) {
 			return filepath.Join(home, ".local", "state", "workbench"), nil
 		}
 	}
-	return "", e.homeless()
+	return "", homeless(e)
 }
 
 // homeless says why there is no folder of the user's. A relative one would be another one in each folder that workbench
 // is started in, and its secrets would lie about in projects.
-func (e *Environment) homeless() error {
+func homeless(e *Environment) error {
 	if home, _ := e.Lookup("HOME"); home != "" && !filepath.IsAbs(home) {
 		return fmt.Errorf("HOME is %q, which is not an absolute path", home)
 	}
@@ -45,7 +45,7 @@ func (e *Environment) CacheDir() (string, error) {
 	home, _ := e.Lookup("HOME")
 	switch {
 	case !filepath.IsAbs(home):
-		return "", e.homeless()
+		return "", homeless(e)
 	case runtime.GOOS == "darwin":
 		return filepath.Join(home, "Library", "Caches", "workbench"), nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -15,6 +16,9 @@ const pictureWidth = 80
 
 // picture shows workbenches to people.
 func picture(e *cli.Environment, all []status.Workbench) string {
+	if len(all) == 0 && len(e.RuntimeDirs()) == 0 {
+		return fmt.Sprintf("no workbench can be found by its socket: %v\n", openfile.ErrNowhere)
+	}
 	if len(all) == 0 {
 		return "no workbench is running for this user\n"
 	}

@@ -37,11 +37,12 @@ type Runner struct {
 // errTooMuch ends a program that writes without end.
 var errTooMuch = fmt.Errorf("it wrote more than %d bytes and was stopped", maxOutput)
 
-// Run runs a program and returns what it wrote. A program that fails is an error, with the end of what it wrote to
-// standard error. Nothing of the process is left when Run returns.
+// Run runs a program and returns what it wrote. A program that fails, or takes too long, is an error, with the end of what
+// it wrote to standard error, or else to standard output. Nothing of the process is left when Run returns.
 func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 	limit := cmp.Or(p.Timeout, runTime)
-	ctx, done := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s and was stopped", limit))
+	late := fmt.Errorf("it did not end within %s and was stopped", limit)
+	ctx, done := context.WithTimeoutCause(ctx, limit, late)
 	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -71,20 +72,27 @@ func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 	left := process.Stop(context.WithoutCancel(ctx), Grace{EOF: -1})
 	pipes.Wait()
 	switch exit := process.Exit(); {
+	case stopped == late:
+		return nil, errors.Join(errors.New(lastSaid(late.Error(), process, out)), left)
 	case stopped != nil:
 		return nil, errors.Join(stopped, left)
 	case len(out) > maxOutput:
 		return nil, errTooMuch
 	case exit.Code != 0:
-		if tail := process.Tail(); len(tail) > 0 {
-			return nil, fmt.Errorf("%s; its last words: %q", exit, tail)
-		}
-		if said := lastLines(out); len(said) > 0 { // Tests and checks say there what is wrong.
-			return nil, fmt.Errorf("%s; on its standard output, it wrote last: %q", exit, said)
-		}
-		return nil, errors.New(exit.String())
+		return nil, errors.New(lastSaid(exit.String(), process, out))
 	}
 	return out, left
+}
+
+// lastSaid adds to how a program ended what it had written last.
+func lastSaid(how string, process *Process, out []byte) string {
+	if tail := process.Tail(); len(tail) > 0 {
+		return fmt.Sprintf("%s; its last words: %q", how, tail)
+	}
+	if said := lastLines(out); len(said) > 0 { // Tests and checks say there what is wrong.
+		return fmt.Sprintf("%s; on its standard output, it wrote last: %q", how, said)
+	}
+	return how
 }
 
 // lastLines are the last lines of what a program wrote, as many as are kept of standard error.

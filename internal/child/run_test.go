@@ -36,6 +36,7 @@ func TestRunner(t *testing.T) {
 		{"it is not there", child.Program{Argv: []string{"no-such-program-here"}}, "", `start "no-such-program-here"`},
 		{"it writes without end", child.Program{Argv: []string{"sh", "-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"}, Timeout: time.Minute}, "", "it wrote more than 4194304 bytes and was stopped"},
 		{"it does not end", child.Program{Argv: []string{"sh", "-c", "echo begun; sleep 600"}, Timeout: 100 * time.Millisecond}, "", "it did not end within 100ms and was stopped"},
+		{"it does not end, and has said why", child.Program{Argv: []string{"sh", "-c", "echo half; echo waits for a lock >&2; sleep 600"}, Timeout: 2 * time.Second}, "", `it did not end within 2s and was stopped; its last words: "waits for a lock"`},
 		{"it leaves somebody behind", child.Program{Argv: []string{"sh", "-c", "sleep 600 & echo done"}, Timeout: time.Minute}, "done\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

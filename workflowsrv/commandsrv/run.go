@@ -188,7 +188,10 @@ func (r *runner) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault
 	case f == nil || f.Code < http.StatusInternalServerError || ctx.Err() == nil:
 		return end, f
 	case t.stopped():
-		return r.halted(r.life, t)
+		// A client that goes away stops its turn and often ends the server with it: that is no reason to lose what was done.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.life), finishTime)
+		defer cancel()
+		return r.halted(ctx, t)
 	}
 	f = faultOf(context.Cause(ctx)) // which says more than that it was cancelled
 	if more := t.account(); more != "" {

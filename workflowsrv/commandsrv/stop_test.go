@@ -111,6 +111,35 @@ func TestAgainWhileStopped(t *testing.T) {
 	}
 }
 
+// A turn that is being stopped when the server ends says what was done and what was not, as one that is only stopped.
+func TestStoppedWhileClosing(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, nil)
+	b.gate.linger = make(chan struct{})
+	id := b.begin(t, "alice")
+	key, then := b.held(t, id, "/execute_command", `"command":"search_books <words>slow</words>"`)
+	var ending sync.WaitGroup
+	ending.Go(func() { b.send(t.Context(), t, "alice", "DELETE", "/turns/"+key, "") })
+	<-b.gate.linger
+	ending.Go(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	// There is no hook in Close: a server that ends is not ready, which is asked without waiting for the turn.
+	for open := true; open; {
+		_, ready := b.send(t.Context(), t, "alice", "GET", "/probes/readyz", "")
+		open = ready["checks"].(map[string]any)["open"] == true
+	}
+	b.gate.linger <- struct{}{}
+	ending.Wait()
+	then()
+	found, err := b.store.Result(t.Context(), "alice", key)
+	if err != nil || found.Turn.Status != "cancelled" || !strings.Contains(string(found.Turn.Output), "search_books was running; whether it was carried out is not known") {
+		t.Errorf("got %s %s, %v, want a turn that was stopped", found.Turn.Status, found.Turn.Output, err)
+	}
+}
+
 // A client of MCP that cancels its call stops the turn, unless somebody else waits for it.
 func TestCancelledCall(t *testing.T) {
 	b := newBed(t, nil)

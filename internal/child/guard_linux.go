@@ -1,10 +1,13 @@
 package child
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -47,6 +50,18 @@ func (g *guard) adopt() func() {
 		signal.Stop(died)
 		close(died)
 		<-over
+	}
+}
+
+// dispensable has a process, and what that starts, be ended before us and our owner where memory runs short (proc(5),
+// oom_score_adj), by as much as browsers have for their pages, unless it has more already.
+func dispensable(pid int) {
+	const first = 300
+	path := fmt.Sprintf("/proc/%d/oom_score_adj", pid)
+	if now, err := os.ReadFile(path); err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(now))); err == nil && n < first {
+			os.WriteFile(path, strconv.AppendInt(nil, first, 10), 0)
+		}
 	}
 }
 

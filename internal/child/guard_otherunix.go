@@ -27,6 +27,8 @@ func closedOnExec(make func() ([2]int, error)) ([2]int, error) {
 
 func veryFile(arg string) string { return arg }
 
+func dispensable(int) {}
+
 // adopt does nothing: orphans go to init.
 func (g *guard) adopt() func() { return func() {} }
 

@@ -156,6 +156,7 @@ func (g *guard) start(f frame, files []*os.File) {
 		g.refuse(f.id, errno)
 		return
 	}
+	dispensable(t.pid)
 	g.report(frame{kind: frameStarted, id: f.id, numbers: []int64{int64(t.pid), int64(t.start)}, texts: []string{string(t.group)}})
 	g.startAwaiting(t)
 	go t.run()

@@ -34,6 +34,28 @@ func TestFaultG31_EscapedProcess(t *testing.T) {
 	}
 }
 
+// Where memory runs short the system ends a server before workbench.
+func TestServersAreDispensable(t *testing.T) {
+	g := child.NewGuard([]string{os.Args[0], "helper", "bareguard"})
+	t.Cleanup(g.Close)
+	p := mustStart(t, g.Start, spec("echo"))
+	for pid, want := range map[int]string{p.PID(): "300", parent(t, p.PID()): scoreOf(t, os.Getpid())} {
+		if got := scoreOf(t, pid); got != want {
+			t.Errorf("got %s of %d, want %s", got, pid, want)
+		}
+	}
+}
+
+// scoreOf reads by how much sooner than others the system ends a process.
+func scoreOf(t *testing.T, pid int) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/oom_score_adj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
 // Where control groups can be made, it is known of each process which server it is of, whatever it does.
 func TestFaultG31G32G33_Groups(t *testing.T) {
 	if !child.MayGroup() {

@@ -73,20 +73,20 @@ func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
 	pipes.Wait()
 	switch exit := process.Exit(); {
 	case stopped == late:
-		return nil, errors.Join(errors.New(lastSaid(late.Error(), process, out)), left)
+		return nil, errors.Join(errors.New(lastSaid(late.Error(), process.Tail(), out)), left)
 	case stopped != nil:
 		return nil, errors.Join(stopped, left)
 	case len(out) > maxOutput:
 		return nil, errTooMuch
 	case exit.Code != 0:
-		return nil, errors.New(lastSaid(exit.String(), process, out))
+		return nil, errors.New(lastSaid(exit.String(), process.Tail(), out))
 	}
 	return out, left
 }
 
 // lastSaid adds to how a program ended what it had written last.
-func lastSaid(how string, process *Process, out []byte) string {
-	if tail := process.Tail(); len(tail) > 0 {
+func lastSaid(how string, tail foreign.Words, out []byte) string {
+	if len(tail) > 0 {
 		return fmt.Sprintf("%s; its last words: %q", how, tail)
 	}
 	if said := lastLines(out); len(said) > 0 { // Tests and checks say there what is wrong.

@@ -55,26 +55,20 @@ func run(ctx context.Context, args []string, std cli.Streams, environ []string) 
 func doWithin(ctx context.Context, e *opening.Environment, args []string) error {
 	ctx, stop := lifetime.Signals(ctx, e.Hangups, func() bool { return terminal.Is(e.In) || terminal.Is(e.Err) })
 	defer stop()
-	self, err := programPath()
+	var err error
+	if e.Program, err = os.Executable(); err != nil { // as on Linux where /proc is not mounted
+		if e.Program, err = exec.LookPath(os.Args[0]); err == nil {
+			e.Program, err = filepath.Abs(e.Program)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	defer e.Logs.Close()
-	e.Guard = child.NewGuard([]string{self, guardian.Arg})
+	e.Guard = child.NewGuard([]string{e.Program, guardian.Arg})
 	e.Secrets = cli.NewFinder(e.Environment)
 	e.Ending = lifetime.NewEnding(e.Guard)
 	return e.Ending.Within(ctx, func() error { return runCommand(ctx, e, args) })
-}
-
-// programPath returns the path of this program.
-func programPath() (string, error) {
-	self, err := os.Executable()
-	if err != nil { // as on Linux where /proc is not mounted
-		if self, err = exec.LookPath(os.Args[0]); err == nil {
-			self, err = filepath.Abs(self)
-		}
-	}
-	return self, err
 }
 
 // runCommand runs a command.

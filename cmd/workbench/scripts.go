@@ -15,12 +15,8 @@ const scriptArg = "__script"
 // scriptHost runs the scripts of models, each in a process of this program with an empty environment.
 func scriptHost(e *opening.Environment) *script.Host {
 	return &script.Host{Start: func() (script.Process, error) {
-		self, err := programPath()
-		if err != nil {
-			return nil, err
-		}
-		root := filepath.VolumeName(self) + string(filepath.Separator) // it is there, whatever TMPDIR names
-		p, err := e.Guard.Start(child.Spec{Command: self, Again: true, Args: []string{scriptArg}, Dir: root})
+		root := filepath.VolumeName(e.Program) + string(filepath.Separator) // it is there, whatever TMPDIR names
+		p, err := e.Guard.Start(child.Spec{Command: e.Program, Again: true, Args: []string{scriptArg}, Dir: root})
 		if err != nil {
 			return nil, err
 		}

@@ -265,7 +265,7 @@ func (x *examined) start(ctx context.Context, e *opening.Environment) error {
 		return err
 	}
 	defer opening.CloseBoxes(boxes, log)
-	shown := opening.ShowStarting(e.Environment, boxes, nil)
+	shown := opening.ShowStarting(e.Environment, boxes)
 	began := time.Now()
 	var all errgroup.Group
 	took := make([]float64, len(x.Servers))

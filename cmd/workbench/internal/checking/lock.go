@@ -95,7 +95,7 @@ func (l *locking) servers(ctx context.Context, env *opening.Environment, boxes, 
 	closeAll := func() {}
 	if l.offline {
 		toolbox.Recall(made...)
-	} else if closeAll, err = env.StartBoxes(ctx, made, servers, log); err != nil {
+	} else if closeAll, err = env.StartBoxes(ctx, made, log); err != nil {
 		return nil, nil, err
 	}
 	defer closeAll()

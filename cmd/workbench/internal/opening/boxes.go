@@ -23,6 +23,15 @@ import (
 // An Edit changes a toolbox of the configuration before it is made; nil leaves it as it is.
 type Edit func(*config.Toolbox) config.Toolbox
 
+// Alone is an Edit that leaves a toolbox one of its servers, or none if it has no such one.
+func Alone(server string) Edit {
+	return func(t *config.Toolbox) config.Toolbox {
+		changed := *t
+		changed.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Name != server })
+		return changed
+	}
+}
+
 // Boxes makes the named toolboxes, or all, for this program's own use.
 func (e *Environment) Boxes(edited Edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
 	return e.BoxesFor(toolbox.Client{}, edited, names)
@@ -64,27 +73,22 @@ func (e *Environment) BoxesFor(client toolbox.Client, edited Edit, names []strin
 // OpenBoxes opens the named toolboxes, or all, and waits until each of their servers is ready or has failed, for which
 // it has the time that its configuration gives it to start.
 func (e *Environment) OpenBoxes(ctx context.Context, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	return e.OpenServers(ctx, nil, edited, names...)
-}
-
-// OpenServers is openBoxes that waits for the named servers alone; nil is all.
-func (e *Environment) OpenServers(ctx context.Context, servers []string, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
 	boxes, _, log, err := e.Boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
-	closeAll, err = e.StartBoxes(ctx, boxes, servers, log)
+	closeAll, err = e.StartBoxes(ctx, boxes, log)
 	return boxes, closeAll, err
 }
 
-// StartBoxes starts the servers of toolboxes and waits for those that are named; nil is all.
-func (e *Environment) StartBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
+// StartBoxes starts the servers of toolboxes and waits for them.
+func (e *Environment) StartBoxes(ctx context.Context, boxes []*toolbox.Toolbox, log zerolog.Logger) (closeAll func(), err error) {
 	closeAll = func() { CloseBoxes(boxes, log) }
 	var all errgroup.Group
 	for _, b := range boxes {
-		all.Go(func() error { return b.Start(ctx, servers...) })
+		all.Go(func() error { return b.Start(ctx) })
 	}
-	shown := ShowStarting(e.Environment, boxes, servers)
+	shown := ShowStarting(e.Environment, boxes)
 	err = all.Wait()
 	shown()
 	if err != nil {

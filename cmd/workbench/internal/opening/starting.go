@@ -3,7 +3,6 @@ package opening
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +20,14 @@ const (
 
 // ShowStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called,
 // which takes the lines away. Where standard error is no terminal it shows nothing.
-func ShowStarting(e *cli.Environment, boxes []*toolbox.Toolbox, names []string) (stop func()) {
+func ShowStarting(e *cli.Environment, boxes []*toolbox.Toolbox) (stop func()) {
 	if !terminal.Draws(e.Err, e.Lookup) {
 		return func() {}
 	}
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		servers := slices.DeleteFunc(Servers(boxes), func(s *toolbox.Server) bool { return len(names) > 0 && !slices.Contains(names, s.Name) })
-		drawStarting(e.Err, servers, over)
+		drawStarting(e.Err, Servers(boxes), over)
 	}()
 	return func() {
 		close(over)

@@ -130,7 +130,7 @@ func lineTo(ctx context.Context, e *opening.Environment, client *caller, box, se
 // startServer starts a server and finds what a name means there.
 func startServer(ctx context.Context, e *opening.Environment, client *caller, k toolbox.Kind, box, server, name string) (found toolbox.Item, closeAll func(), err error) {
 	e.Tune = client.tune
-	boxes, closeAll, err := e.OpenServers(ctx, []string{server}, nil, box)
+	boxes, closeAll, err := e.OpenBoxes(ctx, opening.Alone(server), box)
 	if err != nil {
 		return found, nil, err
 	}

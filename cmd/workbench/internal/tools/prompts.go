@@ -222,7 +222,7 @@ func readResource(ctx context.Context, env *opening.Environment, of, uri string,
 		return err
 	}
 	env.Tune = client.tune
-	boxes, closeAll, err := env.OpenServers(ctx, []string{server}, nil, box)
+	boxes, closeAll, err := env.OpenBoxes(ctx, opening.Alone(server), box)
 	if err != nil {
 		return err
 	}

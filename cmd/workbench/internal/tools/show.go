@@ -22,13 +22,11 @@ func showTool(ctx context.Context, env *opening.Environment, name string, asJSON
 	if err != nil {
 		return err
 	}
-	var boxes []*toolbox.Toolbox
-	var closeAll func()
+	have := env.OpenBoxes
 	if offline {
-		boxes, closeAll, err = env.RecallBoxes(ctx, nil, box)
-	} else {
-		boxes, closeAll, err = env.OpenServers(ctx, []string{server}, nil, box)
+		have = env.RecallBoxes
 	}
+	boxes, closeAll, err := have(ctx, opening.Alone(server), box)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ type saidLine struct {
 func showLines(ctx context.Context, env *cli.Environment, name string, last int, follows, asJSON bool) error {
 	box, server := named(name)
 	if follows { // also the lines of workbenches that come meanwhile
+		if known, silent := serverNames(ctx, env); !slices.Contains(known, name) {
+			env.Warn(fmt.Sprintf("%s has a server %q yet: waiting for it; %s", running.None(silent), name, nearest.Hint(name, known, openedHint)))
+		}
 		return running.FollowAll(ctx, env, func(ctx context.Context, p status.Peer, say func(saidLine) error) error {
 			return p.Lines(ctx, box, server, last, true, func(l status.Line) error { return say(saidLine{running.PID(p), l}) })
 		}, func(l saidLine) error { return tellLine(env, &l, asJSON) })
@@ -114,18 +117,26 @@ func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 	return err
 }
 
+// openedHint says how a name of a server comes to be known.
+const openedHint = "workbench status shows the servers; a server appears once a client has opened its toolbox"
+
 // noServer says that no workbench has a server, and which are there.
 func noServer(ctx context.Context, env *cli.Environment, name string, silent int) error {
-	const hint = "workbench status shows the servers; a server appears once a client has opened its toolbox"
 	if silent > 0 { // who did not answer is not asked again
-		return cli.Hint(fmt.Errorf("%s has a server %q", running.None(silent), name), hint)
+		return cli.Hint(fmt.Errorf("%s has a server %q", running.None(silent), name), openedHint)
 	}
-	known, _ := running.Gather(env, func(p status.Peer) (names []string, err error) {
+	known, _ := serverNames(ctx, env)
+	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), nearest.Hint(name, known, openedHint))
+}
+
+// serverNames are the names of the servers of all workbenches, with their toolboxes and without. silent is how many
+// workbenches have not answered.
+func serverNames(ctx context.Context, env *cli.Environment) (known []string, silent int) {
+	return running.Gather(env, func(p status.Peer) (names []string, err error) {
 		w, err := p.Get(ctx)
 		for box, srv := range w.Servers() {
 			names = append(names, box.Name+"/"+srv.Name, srv.Name)
 		}
 		return names, err
 	})
-	return cli.Hint(fmt.Errorf("%s has a server %q", running.None(0), name), nearest.Hint(name, known, hint))
 }

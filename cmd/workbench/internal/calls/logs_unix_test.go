@@ -4,6 +4,7 @@ package calls
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -64,5 +66,19 @@ func TestLinesOfAWorkbenchThatEnds(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// Who follows a server that no workbench has is told so: it may be one that is to come, or a slip.
+func TestFollowingNobody(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var said bytes.Buffer
+	env := &cli.Environment{Streams: cli.Streams{Out: io.Discard, Err: &said}, Environ: []string{"XDG_RUNTIME_DIR=" + t.TempDir()}}
+	if err := showLines(ctx, env, "gti", 0, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := said.String(); !strings.Contains(got, `no running workbench of this user has a server "gti" yet: waiting for it`) {
+		t.Errorf("got %q, want a word that nobody has the server", got)
 	}
 }

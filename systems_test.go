@@ -1,12 +1,16 @@
 package workbench_test
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +22,12 @@ import (
 // each; make cross does that.
 func TestOtherSystems(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // all that is parsed stays
-	files := parsed{fset: token.NewFileSet(), files: make(map[string]*ast.File)}
+	others, err := exec.Command("go", "env", "GOROOT", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := parsed{fset: token.NewFileSet(), files: make(map[string]*ast.File),
+		others: strings.Split(strings.TrimSpace(string(others)), "\n")}
 	for _, system := range []string{"windows", "darwin"} {
 		loaded, err := packages.Load(&packages.Config{
 			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
@@ -30,7 +39,9 @@ func TestOtherSystems(t *testing.T) {
 		}
 		packages.Visit(loaded, nil, func(p *packages.Package) {
 			for _, fault := range p.Errors {
-				t.Errorf("%s: %v", system, fault)
+				if !files.foreign(fault.Pos) || !strings.Contains(fault.Msg, "and not used") {
+					t.Errorf("%s: %v", system, fault)
+				}
 			}
 			if system == "windows" && strings.HasPrefix(p.PkgPath, "github.com/mcp-workbench/workbench/") {
 				checkErrors(t, p.CompiledGoFiles)
@@ -40,11 +51,19 @@ func TestOtherSystems(t *testing.T) {
 }
 
 // parsed are the files that were parsed for one system, most of which the other has too. Types are found without changing
-// them.
+// them. Of other people's packages it has declarations alone, which leaves imports that are not used.
 type parsed struct {
-	fset  *token.FileSet
-	mu    sync.Mutex
-	files map[string]*ast.File
+	fset   *token.FileSet
+	others []string // the folders of other people's packages
+	mu     sync.Mutex
+	files  map[string]*ast.File
+}
+
+// foreign reports whether a file, or a place in it, is of other people's packages.
+func (p *parsed) foreign(place string) bool {
+	return slices.ContainsFunc(p.others, func(folder string) bool {
+		return strings.HasPrefix(place, folder+string(filepath.Separator))
+	})
 }
 
 // parse is a packages.Config.ParseFile.
@@ -55,7 +74,13 @@ func (p *parsed) parse(fset *token.FileSet, name string, text []byte) (*ast.File
 	if file != nil {
 		return file, nil
 	}
-	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	var err error
+	if p.foreign(name) {
+		file, err = parser.ParseFile(fset, name, withoutBodies(text), parser.SkipObjectResolution)
+	}
+	if file == nil || err != nil {
+		file, err = parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	}
 	if err == nil { // what is wrong with a file is to be said of each system
 		p.mu.Lock()
 		p.files[name] = file
@@ -82,6 +107,36 @@ func checkErrors(t *testing.T, files []string) {
 			if unixError.MatchString(name) {
 				t.Errorf("%s says %s, which is no error of Windows: ask internal/syserr", path, name)
 			}
+		}
+	}
+}
+
+// table is the first line of a variable whose elements do not matter to its type.
+var table = regexp.MustCompile(`^var .*= (\[\d*\]|map\[)[^ ]*\{$`)
+
+// withoutBodies returns a Go file, as gofmt writes it, without what its functions do and without the elements of its
+// tables. A brace at the start of a line within a text is taken for the end of a function, which leaves a file that does not
+// parse.
+func withoutBodies(text []byte) []byte {
+	cut := make([]byte, 0, len(text))
+	for {
+		line, _, more := bytes.Cut(text, []byte("\n"))
+		cut, text = append(cut, line...), text[len(line):]
+		if !more {
+			return cut
+		}
+		empty := ""
+		switch {
+		case !bytes.HasSuffix(line, []byte("{")):
+		case bytes.HasPrefix(line, []byte("func ")):
+			empty = "for {}" // which needs no return behind it
+		case table.Match(line):
+			empty = "\n"
+		}
+		if empty == "" {
+			cut, text = append(cut, '\n'), text[1:]
+		} else if end := bytes.Index(text, []byte("\n}")); end >= 0 {
+			cut, text = append(cut, empty...), text[end+1:]
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestClient(t *testing.T) {
 				if test.together != "" {
 					together = []string{"--suite", test.together, "--spec-version", test.revision.name}
 				}
-				runner := s.start(t)
+				runner := s.runner(t)
 				ran := runner.run(t, env, "client", append(together, command...)...)
 				if test.revision.name == wiretest.ModernOnly {
 					test.scenarios = append(test.scenarios, skills...)

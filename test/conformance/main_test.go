@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run()) // one test of it
 	default:
 		atonce.Tests(4)
-		os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
+		os.Exit(wiretest.Main(tests{m}, []string{"cmd/workbench"}))
 	}
 }
 

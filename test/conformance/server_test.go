@@ -43,7 +43,7 @@ func TestServer(t *testing.T) {
 				if bed.neighbours {
 					maps.Copy(servers, neighbours())
 				}
-				url, runner := serve(t, writeConfig(t, servers))+bed.path, s.start(t)
+				url, runner := serve(t, writeConfig(t, servers))+bed.path, s.runner(t)
 				for _, r := range bed.revisions {
 					ran := runner.run(t, nil, "server", append(r.args(), "--url", url)...)
 					table.judge(t, bed.name, r, s.required(t, r, "server"), ran)
@@ -56,7 +56,7 @@ func TestServer(t *testing.T) {
 		t.Run("not scored", func(t *testing.T) {
 			t.Parallel()
 			gateway := serve(t, writeConfig(t, map[string]entry{"fixture": fixtureEntry(t, "both")})) + "/mcp"
-			runner := s.start(t)
+			runner := s.runner(t)
 			try := func(column int, url string, r revision, names []string) {
 				for _, name := range names {
 					ran := runner.run(t, nil, "server", "--scenario", name, "--spec-version", r.name, "--force", "--url", url)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -68,42 +69,88 @@ func (s scenario) ok() bool { return s.Passed > 0 && len(s.Problems) == 0 }
 // own is the start of the suite.
 type runner struct {
 	cmd     *exec.Cmd
-	runs    io.Writer
+	runs    io.WriteCloser
 	results *bufio.Reader
 	said    string // the file that has what the suite prints
 }
 
-// start starts a process of the suite, which ends with the test.
+// idle are the processes of the suite that wait for another test.
+var idle struct {
+	sync.Mutex
+	runners []*runner
+}
+
+// runner gives a process of the suite to a test, one that others have used before if there is any.
+func (s suite) runner(tb testing.TB) *runner {
+	tb.Helper()
+	idle.Lock()
+	defer idle.Unlock()
+	var r *runner
+	if last := len(idle.runners) - 1; last >= 0 {
+		r, idle.runners = idle.runners[last], idle.runners[:last]
+	} else {
+		r = s.start(tb)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() { // it may be stuck, or gone
+			_ = r.end()
+			return
+		}
+		idle.Lock()
+		defer idle.Unlock()
+		idle.runners = append(idle.runners, r)
+	})
+	return r
+}
+
 func (s suite) start(tb testing.TB) *runner {
 	tb.Helper()
-	said, err := os.OpenFile(filepath.Join(tb.TempDir(), "said"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	folder, err := os.MkdirTemp("", "workbench-suite-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	said, err := os.OpenFile(filepath.Join(folder, "said"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer said.Close()
 	r := &runner{cmd: exec.Command(s.node, "suite.mjs", s.index()), said: said.Name()}
 	r.cmd.Stderr = said
-	runs, err := r.cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
 	results, err := r.cmd.StdoutPipe()
+	if err == nil {
+		r.runs, err = r.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = r.cmd.Start()
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := r.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	r.runs, r.results = runs, bufio.NewReader(results)
-	tb.Cleanup(func() {
-		_ = runs.Close()
-		stuck := time.AfterFunc(time.Minute, func() { _ = r.cmd.Process.Kill() })
-		defer stuck.Stop()
-		if err := r.cmd.Wait(); err != nil && !tb.Failed() {
-			tb.Errorf("%s: %v\n%s", r.cmd, err, r.text())
-		}
-	})
+	r.results = bufio.NewReader(results)
 	return r
+}
+
+// end ends the process, and says what is wrong if it does not end well.
+func (r *runner) end() error {
+	defer os.RemoveAll(filepath.Dir(r.said))
+	_ = r.runs.Close()
+	stuck := time.AfterFunc(time.Minute, func() { _ = r.cmd.Process.Kill() })
+	defer stuck.Stop()
+	if err := r.cmd.Wait(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", r.cmd, err, r.text())
+	}
+	return nil
+}
+
+// tests are those of this package, at whose end the processes of the suite end.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
+	for _, r := range idle.runners {
+		code = max(code, report(r.end()))
+	}
+	return code
 }
 
 func (r *runner) text() string {

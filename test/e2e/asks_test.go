@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,11 +28,13 @@ func asking() []call {
 	}
 }
 
-// TestServerAsks: what a server asks of the client arrives there as it was sent, and the answer gets back.
+// TestServerAsks: what a server asks of the client arrives there as it was sent, and the answer gets back. A server is
+// told what the client in front can do, so it offers the same tools as directly, those that ask among them.
 func TestServerAsks(t *testing.T) {
 	b := newBed(t)
-	// talk makes the calls and returns what they gave and what the server asked for.
-	talk := func(t *testing.T, start func(wiretest.Options) *wiretest.Process, name func(c *wiretest.Client, tool string) string) (results, asked []string) {
+	// talk makes the calls and returns what they gave and what the server asked for. The client is handed to begin, which
+	// says how the tools are called.
+	talk := func(t *testing.T, start func(wiretest.Options) *wiretest.Process, begin func(c *wiretest.Client) (name func(tool string) string)) (results, asked []string) {
 		c := start(wiretest.Options{Answer: func(m wiretest.Message) (string, *wiretest.Error) {
 			if answer, ok := clientAnswers()[m.Method]; ok {
 				return answer, nil
@@ -39,8 +42,9 @@ func TestServerAsks(t *testing.T) {
 			return "", &wiretest.Error{Code: -32601, Message: "method not found"}
 		}})
 		c.Initialize(wiretest.Legacy, allCapabilities)
+		name := begin(c.Client)
 		for _, call := range asking() {
-			reply := c.Call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(c.Client, call.tool), call.arguments))
+			reply := c.Call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(call.tool), call.arguments))
 			results = append(results, string(outcome(reply)))
 		}
 		for _, entry := range c.Transcript(0) {
@@ -52,16 +56,22 @@ func TestServerAsks(t *testing.T) {
 		return results, asked
 	}
 	direct := func(opts wiretest.Options) *wiretest.Process { return b.direct("everything", opts) }
-	wantResults, wantAsked := talk(t, direct, func(_ *wiretest.Client, tool string) string { return tool })
-	through := func(opts wiretest.Options) *wiretest.Process { return b.workbench(b.config("auto"), opts) }
-	var o *opened
-	gotResults, gotAsked := talk(t, through, func(c *wiretest.Client, tool string) string {
-		if o == nil {
-			opened := open(t, c, "spare")
-			o = &opened
-		}
-		return o.exposed(t, "everything", tool)
+	var wantTools, gotTools []string
+	wantResults, wantAsked := talk(t, direct, func(c *wiretest.Client) func(string) string {
+		wantTools = names(t, c.Result("tools/list", ""), "tools")
+		return func(tool string) string { return tool }
 	})
+	through := func(opts wiretest.Options) *wiretest.Process { return b.workbench(b.config("auto"), opts) }
+	gotResults, gotAsked := talk(t, through, func(c *wiretest.Client) func(string) string {
+		opened := open(t, c, "spare")
+		for _, tool := range opened.Tools {
+			gotTools = append(gotTools, tool.Name)
+		}
+		return func(tool string) string { return opened.exposed(t, "everything", tool) }
+	})
+	if !slices.Equal(gotTools, wantTools) {
+		t.Errorf("got tools %q want %q", gotTools, wantTools)
+	}
 	wiretest.SameBytes(t, "results", []byte(wiretest.JSON(gotResults)), []byte(wiretest.JSON(wantResults)))
 	// Which server asks is said besides.
 	for i, asked := range gotAsked {

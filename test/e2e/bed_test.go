@@ -115,6 +115,7 @@ type plainly struct {
 	files    string                     // the folder of the filesystem server
 	lists    map[string]json.RawMessage // results by the method, of the lists that the server has
 	outcomes [][]byte                   // of the calls of bed.calls
+	reads    [][]byte                   // outcomes of reads, of the server that they are for
 }
 
 // answers are those of each server without workbench, which all tests share: it costs less than a process for each.
@@ -142,7 +143,14 @@ func (b *bed) plainly(server string) plainly {
 	for _, call := range b.calls(server) {
 		a.outcomes = append(a.outcomes, outcome(direct.Call("tools/call", call.params())))
 	}
+	if server == "everything" {
+		for _, read := range reads() {
+			a.reads = append(a.reads, outcome(direct.Call(read.method, strings.Replace(read.params, "%s", "", 1))))
+		}
+	}
 	b.reset()
+	direct.CloseInput()
+	direct.Exit()
 	if answers.by == nil {
 		answers.by = make(map[string]plainly)
 	}

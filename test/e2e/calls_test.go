@@ -129,23 +129,19 @@ func ways(tb testing.TB) []way {
 	}
 }
 
-// TestCalls: whichever way a call takes through workbench, the bytes of its result are those of the server.
-func TestCalls(t *testing.T) {
-	b := newBed(t)
+// testCalls: whichever way a call takes through workbench, the bytes of its result are those of the server.
+func testCalls(t *testing.T, s session) {
 	want := map[string][][]byte{}
 	for _, server := range servers() {
-		want[server] = b.outcomes(server)
+		want[server] = s.outcomes(server)
 	}
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "dev")
 	for _, way := range ways(t) {
 		for _, server := range servers() {
 			t.Run(way.name+"/"+server, func(t *testing.T) {
-				defer b.reset()
-				c := c.In(t)
-				for i, call := range b.calls(server) {
-					got := outcome(c.Call("tools/call", way.params(opened, server, call)))
+				defer s.reset()
+				c := s.client.In(t)
+				for i, call := range s.calls(server) {
+					got := outcome(c.Call("tools/call", way.params(s.opened, server, call)))
 					if way.name != "registered name" {
 						got = explained(t, got)
 					}
@@ -156,24 +152,20 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestProgress: the notifications of a call come with the client's own token, in order, and before the result.
-func TestProgress(t *testing.T) {
-	b := newBed(t)
+// testProgress: the notifications of a call come with the client's own token, in order, and before the result.
+func testProgress(t *testing.T, s session) {
 	const steps = 20
 	arguments := fmt.Sprintf(`{"duration":0.1,"steps":%d}`, steps)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "spare")
-	name := opened.exposed(t, "everything", "trigger-long-running-operation")
+	name := s.opened.exposed(t, "everything", "trigger-long-running-operation")
 	tests := []struct{ name, token, params string }{
 		{"registered name", `"t\u0041\"\\ \/"`, `{"name":"` + name + `","arguments":` + arguments + `,"_meta":{"progressToken":%s}}`},
 		{"number of many digits", `123456789012345678901234`, `{"_meta":{"progressToken":%s},"name":"` + name + `","arguments":` + arguments + `}`},
 		{"workbench_use_tool", `7`, `{"name":"workbench_use_tool","_meta":{"progressToken":%s},"arguments":` +
-			`{"toolbox_name":"spare","tool_name":"trigger-long-running-operation","arguments":` + arguments + `}}`},
+			`{"toolbox_name":"dev","tool_name":"trigger-long-running-operation","arguments":` + arguments + `}}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := c.In(t)
+			c := s.client.In(t)
 			from := c.Mark()
 			id := c.Request("tools/call", fmt.Sprintf(test.params, test.token))
 			c.Reply(id)
@@ -200,18 +192,14 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestLargeResults: megabytes arrive whole, both ways.
-func TestLargeResults(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "spare")
+// testLargeResults: megabytes arrive whole, both ways.
+func testLargeResults(t *testing.T, s session) {
 	message := make([]byte, 4<<20)
 	for i := range message {
 		message[i] = byte('a' + i%26)
 	}
-	call := fmt.Sprintf(`{"name":%q,"arguments":{"message":%q}}`, opened.exposed(t, "everything", "echo"), message)
-	result := decode[toolResult](t, "echo", c.Result("tools/call", call))
+	call := fmt.Sprintf(`{"name":%q,"arguments":{"message":%q}}`, s.opened.exposed(t, "everything", "echo"), message)
+	result := decode[toolResult](t, "echo", s.client.Result("tools/call", call))
 	if got, want := result.text(), "Echo: "+string(message); got != want {
 		t.Errorf("got %d bytes want the %d that were sent", len(got), len(want))
 	}

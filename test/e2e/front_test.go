@@ -102,30 +102,29 @@ func metaTools() []string {
 	return []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_find_tools", "workbench_status"}
 }
 
-func TestMetaTools(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
+// listedAtFirst is what a client finds before anything is open.
+func listedAtFirst(t *testing.T, c *wiretest.Client) {
+	t.Helper()
+	result := c.Result("tools/list", "")
+	if got := names(t, result, "tools"); !slices.Equal(got, metaTools()) {
+		t.Errorf("got tools %q want %q", got, metaTools())
+	}
+	type schema struct {
+		InputSchema struct {
+			Properties map[string]struct{ Enum []string }
+		}
+	}
+	tool := decode[schema](t, "tool", items(t, result, "tools")[0])
+	if got, want := tool.InputSchema.Properties["toolbox_name"].Enum, []string{"dev", "spare"}; !slices.Equal(got, want) {
+		t.Errorf("got toolbox_name of %q want %q", got, want)
+	}
+}
 
-	t.Run("listed before anything is open", func(t *testing.T) {
-		c := c.In(t)
-		result := c.Result("tools/list", "")
-		if got := names(t, result, "tools"); !slices.Equal(got, metaTools()) {
-			t.Errorf("got tools %q want %q", got, metaTools())
-		}
-		type schema struct {
-			InputSchema struct {
-				Properties map[string]struct{ Enum []string }
-			}
-		}
-		tool := decode[schema](t, "tool", items(t, result, "tools")[0])
-		if got, want := tool.InputSchema.Properties["toolbox_name"].Enum, []string{"dev", "spare"}; !slices.Equal(got, want) {
-			t.Errorf("got toolbox_name of %q want %q", got, want)
-		}
-	})
+// testRefusals: who asks for what there is not is told what there is.
+func testRefusals(t *testing.T, s session) {
 	refused := func(t *testing.T, params string) string {
 		t.Helper()
-		reply := c.In(t).Call("tools/call", params)
+		reply := s.client.In(t).Call("tools/call", params)
 		if reply.Error != nil {
 			return reply.Error.Message
 		}
@@ -144,11 +143,11 @@ func TestMetaTools(t *testing.T) {
 		{"toolbox is no string", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":7}}`, []string{"toolbox_name"}},
 		{"the tool that was removed", `{"name":"workbench_list_toolboxes","arguments":{}}`,
 			[]string{"not found", "workbench_list_toolboxes"}},
-		{"tool of no toolbox", `{"name":"spare__everything__ecko","arguments":{}}`, []string{"not found", "spare__everything__ecko"}},
-		{"unknown tool to use", `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"spare","server":"everything","name":"ecko"},"arguments":{}}}`,
-			[]string{"spare", "everything", "ecko", "echo"}},
-		{"unknown server to use", `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"spare","server":"nobody","name":"echo"},"arguments":{}}}`,
-			[]string{"spare", "nobody"}},
+		{"tool of no toolbox", `{"name":"dev__everything__ecko","arguments":{}}`, []string{"not found", "dev__everything__ecko"}},
+		{"unknown tool to use", `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"dev","server":"everything","name":"ecko"},"arguments":{}}}`,
+			[]string{"dev", "everything", "ecko", "echo"}},
+		{"unknown server to use", `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"dev","server":"nobody","name":"echo"},"arguments":{}}}`,
+			[]string{"dev", "nobody"}},
 		{"unknown toolbox to use", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"dve","tool_name":"echo","arguments":{}}}`,
 			[]string{"dve", "dev"}},
 	}

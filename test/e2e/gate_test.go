@@ -28,27 +28,40 @@ func TestGateThroughTypeScript(t *testing.T) {
 		return toolCall(fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","server_name":"flows","tool_name":%q,"arguments":%s}}`, tool, arguments))
 	}
 	type told struct{ Run, State string }
-	drive := func(client string, s script) (all []told) {
+	drive := func(scripts ...script) (all [][]told) {
 		t.Helper()
-		s.Operations = append([]operation{toolCall(openParams("dev"))}, s.Operations...)
-		for _, l := range results(b.drive(client, line, env, s))[1:] {
-			r := decode[toolResult](t, "the result of a call", l.outcome())
-			said := decode[told](t, "what is said of the run", r.Structured)
-			if r.IsError {
-				said.State = "error"
+		for _, lines := range b.driveEach(scripts...) {
+			var of []told
+			for _, l := range results(lines)[1:] {
+				r := decode[toolResult](t, "the result of a call", l.outcome())
+				said := decode[told](t, "what is said of the run", r.Structured)
+				if r.IsError {
+					said.State = "error"
+				}
+				of = append(of, said)
 			}
-			all = append(all, said)
+			all = append(all, of)
 		}
 		return all
 	}
-	for _, client := range []string{"sdk1", "sdk2-modern"} {
-		got := drive(client, script{Capabilities: []byte(`{"elicitation":{"form":{}}}`),
-			Answers:    map[string]json.RawMessage{"elicitation/create": []byte(`{"action":"accept","content":{"agree":true}}`)},
-			Operations: []operation{use("workflow_start", `{"workflowId":"gated"}`)}})
-		if got[0].State != "step" {
+	through := func(client string, s script, calls ...operation) script {
+		s.Operations = append([]operation{toolCall(openParams("dev"))}, calls...)
+		return s.of(client, line, env)
+	}
+	agreeing := script{Capabilities: []byte(`{"elicitation":{"form":{}}}`),
+		Answers: map[string]json.RawMessage{"elicitation/create": []byte(`{"action":"accept","content":{"agree":true}}`)}}
+	clients := []string{"sdk1", "sdk2-modern"}
+	first := drive(
+		through(clients[0], agreeing, use("workflow_start", `{"workflowId":"gated"}`)),
+		through(clients[1], agreeing, use("workflow_start", `{"workflowId":"gated"}`)),
+		through(clients[1], script{}, use("workflow_start", `{"workflowId":"gated","context":{"confirmed":true}}`)),
+	)
+	for i, client := range clients {
+		if got := first[i]; got[0].State != "step" {
 			t.Errorf("%s: got %+v, want the step that the person has agreed to", client, got)
 		}
 	}
+	run := first[2][0].Run
 	// As a task, it is found again behind another workbench, to which the client names it.
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
@@ -68,14 +81,13 @@ func TestGateThroughTypeScript(t *testing.T) {
 	if got := c.Result("tasks/get", fmt.Sprintf(`{"taskId":%q,%s}`, begun.TaskID, meta)); !strings.Contains(string(got), `"status":"completed"`) || !strings.Contains(string(got), "Launch it.") {
 		t.Errorf("got %s, want the step that the person has agreed to", got)
 	}
-	run := drive("sdk2-modern", script{Operations: []operation{use("workflow_start", `{"workflowId":"gated","context":{"confirmed":true}}`)}})[0].Run
-	got := drive("sdk2-modern", script{Operations: []operation{
+	got := drive(through(clients[1], script{},
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"step":"launch","output":"The user has agreed: yes","notes":"confirmed"}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"context":{"agree":true,"answer":"yes"}}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q,"code":"12345678"}`, run)),
 		use("workflow_run", fmt.Sprintf(`{"run":%q,"action":"rewind","to":1.0}`, run)),
 		use("workflow_next", fmt.Sprintf(`{"run":%q}`, run)),
-	}})
+	))[0]
 	states := ""
 	for _, g := range got {
 		states += g.State + " "

@@ -102,52 +102,42 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSecondProgram: clients start a second one beside the first to probe it; it works, and starts no server by itself.
-func TestSecondProgram(t *testing.T) {
-	b := newBed(t)
-	config := b.config("auto")
-	first := b.workbench(config, wiretest.Options{})
-	first.Initialize(wiretest.Legacy, noCapabilities)
-	open(t, first.Client, "spare")
-	before := len(wiretest.Marked(b.mark))
-
-	second := b.workbench(config, wiretest.Options{})
+// testSecondProgram: clients start a second one beside the first to probe it; it works, and starts no server by itself.
+func testSecondProgram(t *testing.T, s session) {
+	before := len(wiretest.Marked(s.mark))
+	second := s.workbench(s.config("auto"), wiretest.Options{})
 	second.Result("server/discover", wiretest.Modern("", noCapabilities))
 	if runtime.GOOS == "linux" {
-		if got, want := len(wiretest.Marked(b.mark)), before+1; got != want {
-			t.Errorf("got %d processes want %d: %v", got, want, wiretest.Marked(b.mark))
+		if got, want := len(wiretest.Marked(s.mark)), before+1; got != want {
+			t.Errorf("got %d processes want %d: %v", got, want, wiretest.Marked(s.mark))
 		}
 	}
 	second.CloseInput()
 	exited(t, second)
-	first.Result("tools/call", `{"name":"use_tool","arguments":{"toolbox_name":"spare","tool_name":"echo","arguments":{"message":"hi"}}}`)
+	s.client.Result("tools/call", `{"name":"use_tool","arguments":{"toolbox_name":"dev","tool_name":"echo","arguments":{"message":"hi"}}}`)
 }
 
-// TestServerDies: the call it dies in fails with the reason, and the next call finds it restarted. Its neighbours
+// testServerDies: the call it dies in fails with the reason, and the next call finds it restarted. Its neighbours
 // notice nothing.
-func TestServerDies(t *testing.T) {
+func testServerDies(t *testing.T, s session) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the server's process is found by its environment, which only Linux shows")
 	}
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "dev")
 	echo := func(t *testing.T) {
 		t.Helper()
-		call := fmt.Sprintf(`{"name":%q,"arguments":{"message":"hi"}}`, opened.exposed(t, "everything", "echo"))
-		if got, want := decode[toolResult](t, "echo", c.In(t).Result("tools/call", call)).text(), "Echo: hi"; got != want {
+		call := fmt.Sprintf(`{"name":%q,"arguments":{"message":"hi"}}`, s.opened.exposed(t, "everything", "echo"))
+		if got, want := decode[toolResult](t, "echo", s.client.In(t).Result("tools/call", call)).text(), "Echo: hi"; got != want {
 			t.Errorf("got %q want %q", got, want)
 		}
 	}
 	t.Run("in a call", func(t *testing.T) {
-		c := c.In(t)
+		c := s.client.In(t)
 		from := c.Mark()
-		id := c.Request("tools/call", slow(opened.exposed(t, "everything", "trigger-long-running-operation"), "600", 60000))
+		id := c.Request("tools/call", slow(s.opened.exposed(t, "everything", "trigger-long-running-operation"), "600", 60000))
 		c.Notification(from, "notifications/progress")
-		neighbour := fmt.Sprintf(`{"name":%q,"arguments":{}}`, opened.exposed(t, "memory", "read_graph"))
+		neighbour := fmt.Sprintf(`{"name":%q,"arguments":{}}`, s.opened.exposed(t, "memory", "read_graph"))
 		before := c.Result("tools/call", neighbour)
-		wiretest.Kill(t, b.mark, "server-everything")
+		wiretest.Kill(t, s.mark, "server-everything")
 		reply := c.Reply(id)
 		text := wiretest.JSON(reply.Error)
 		if reply.Error == nil {
@@ -166,7 +156,7 @@ func TestServerDies(t *testing.T) {
 		wiretest.SameBytes(t, "the neighbour's answer", c.Result("tools/call", neighbour), before)
 	})
 	t.Run("at rest", func(t *testing.T) {
-		wiretest.Kill(t, b.mark, "server-everything")
+		wiretest.Kill(t, s.mark, "server-everything")
 		echo(t)
 	})
 }

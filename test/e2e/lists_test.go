@@ -9,14 +9,10 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// TestLists: every list is the server's own, item by item and byte by byte, but for the names that were made distinct.
+// testLists: every list is the server's own, item by item and byte by byte, but for the names that were made distinct.
 // The same configuration and servers give the same bytes in another process.
-func TestLists(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	open(t, c.Client, "dev")
-	another := b.workbench(b.config("auto"), wiretest.Options{})
+func testLists(t *testing.T, s session) {
+	another := s.workbench(s.config("auto"), wiretest.Options{})
 	another.Initialize(wiretest.Legacy, noCapabilities)
 	open(t, another.Client, "dev")
 	tests := []struct {
@@ -31,13 +27,13 @@ func TestLists(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.method, func(t *testing.T) {
-			result := c.In(t).Result(test.method, "")
+			result := s.client.In(t).Result(test.method, "")
 			wiretest.SameBytes(t, test.method+" of two runs", another.In(t).Result(test.method, ""), result)
 			got := items(t, result, test.list)[test.own:]
 			var want []json.RawMessage
 			var owners []string
 			for _, server := range servers() {
-				list, has := b.plainly(server).lists[test.method]
+				list, has := s.plainly(server).lists[test.method]
 				if !has {
 					continue
 				}
@@ -59,32 +55,31 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestReads: resources, prompts and completions are the server's own too.
-func TestReads(t *testing.T) {
-	b := newBed(t)
-	direct := b.direct("everything", wiretest.Options{})
-	direct.Initialize(wiretest.Legacy, noCapabilities)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	open(t, c.Client, "spare")
-	// The name of a prompt is the one thing that differs.
-	const prompt = `{"ref":{"type":"ref/prompt","name":"%scompletable-prompt"},"argument":{"name":"department","value":"S"}}`
-	tests := []struct{ name, method, params string }{
+// read is a request for something of the server everything. %s stands before a prompt's name, the one thing that differs.
+type read struct{ name, method, params string }
+
+func reads() []read {
+	return []read{
 		{"file", "resources/read", `{"uri":"demo://resource/static/document/features.md"}`},
 		{"from a template, with a number that is none", "resources/read", `{"uri":"demo://resource/dynamic/text/seven"}`},
 		{"prompt", "prompts/get", `{"name":"%ssimple-prompt"}`},
 		{"prompt with arguments", "prompts/get", `{"name":"%sargs-prompt","arguments":{"city":"Ädä \"x\"","state":"<b>"}}`},
 		{"prompt with a resource", "prompts/get", `{"name":"%sresource-prompt","arguments":{"resourceType":"Blob","resourceId":"0"}}`},
 		{"prompt without its arguments", "prompts/get", `{"name":"%sargs-prompt"}`},
-		{"completion", "completion/complete", prompt},
+		{"completion", "completion/complete",
+			`{"ref":{"type":"ref/prompt","name":"%scompletable-prompt"},"argument":{"name":"department","value":"S"}}`},
 		{"completion of a template", "completion/complete",
 			`{"ref":{"type":"ref/resource","uri":"demo://resource/dynamic/text/{resourceId}"},"argument":{"name":"resourceId","value":"1"}}`},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			want := outcome(direct.In(t).Call(test.method, strings.Replace(test.params, "%s", "", 1)))
-			got := outcome(c.In(t).Call(test.method, strings.Replace(test.params, "%s", "spare__everything__", 1)))
-			wiretest.SameBytes(t, test.method, got, want)
+}
+
+// testReads: resources, prompts and completions are the server's own too.
+func testReads(t *testing.T, s session) {
+	want := s.plainly("everything").reads
+	for i, read := range reads() {
+		t.Run(read.name, func(t *testing.T) {
+			got := outcome(s.client.In(t).Call(read.method, strings.Replace(read.params, "%s", "dev__everything__", 1)))
+			wiretest.SameBytes(t, read.method, got, want[i])
 		})
 	}
 }

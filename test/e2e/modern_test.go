@@ -21,24 +21,37 @@ func modern(tb testing.TB, c *wiretest.Client, method, params string) json.RawMe
 	return result
 }
 
-// TestModern: without a handshake, lists are static and every tool is reached through workbench_use_tool.
+// TestModern is what tests have in common that need a client of revision 2026-07-28 and all servers.
 func TestModern(t *testing.T) {
 	b := newBed(t)
 	c := b.workbench(b.config("auto"), wiretest.Options{})
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *bed, *wiretest.Client)
+	}{
+		{"version", testModernVersion},
+		{"lists", testModernLists},
+		{"calls", testModernCalls},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, b.in(t), c.In(t)) })
+	}
+}
 
+// testModernLists: without a handshake, lists are static and every tool is reached through workbench_use_tool.
+func testModernLists(t *testing.T, _ *bed, c *wiretest.Client) {
 	discovered := decode[struct {
 		SupportedVersions []string
 		Capabilities      map[string]json.RawMessage
 		TTLMs             *int
 		CacheScope        string
-	}](t, "server/discover", modern(t, c.Client, "server/discover", ""))
+	}](t, "server/discover", modern(t, c, "server/discover", ""))
 	if !slices.Contains(discovered.SupportedVersions, wiretest.ModernOnly) {
 		t.Errorf("got versions %q, want %s among them", discovered.SupportedVersions, wiretest.ModernOnly)
 	}
 	if discovered.Capabilities["tools"] == nil || discovered.TTLMs == nil || discovered.CacheScope == "" {
 		t.Errorf("got %+v, want tools, ttlMs and cacheScope", discovered)
 	}
-	list := modern(t, c.Client, "tools/list", "")
+	list := modern(t, c, "tools/list", "")
 	if got := names(t, list, "tools"); !slices.Equal(got, metaTools()) {
 		t.Errorf("got tools %q want %q", got, metaTools())
 	}
@@ -48,13 +61,13 @@ func TestModern(t *testing.T) {
 		}
 	}
 	// spare was never opened: use_tool opens it.
-	used := modern(t, c.Client, "tools/call",
+	used := modern(t, c, "tools/call",
 		`{"name":"workbench_use_tool","arguments":{"toolbox_name":"spare","tool_name":"echo","arguments":{"message":"hi"}}}`)
 	if got, want := decode[toolResult](t, "echo", used).text(), "Echo: hi"; got != want {
 		t.Errorf("got %q want %q", got, want)
 	}
 	open := func() opened {
-		reply := decode[toolResult](t, "open", modern(t, c.Client, "tools/call", openParams("dev")))
+		reply := decode[toolResult](t, "open", modern(t, c, "tools/call", openParams("dev")))
 		return decode[opened](t, "open", reply.Structured)
 	}
 	dev := open()
@@ -68,16 +81,14 @@ func TestModern(t *testing.T) {
 	if dev.Connected != 3 {
 		t.Errorf("got %d servers connected after a minute, want 3: %+v", dev.Connected, dev.Servers)
 	}
-	wiretest.SameBytes(t, "tools/list after open", modern(t, c.Client, "tools/list", ""), list)
+	wiretest.SameBytes(t, "tools/list after open", modern(t, c, "tools/list", ""), list)
 	if at := place(c.Transcript(0), func(m wiretest.Message) bool { return m.IsNotification(toolsChanged) }); at >= 0 {
 		t.Error("got a list_changed that nobody subscribed to")
 	}
 }
 
-// TestModernCalls: results are the server's own, with the member that this revision adds.
-func TestModernCalls(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
+// testModernCalls: results are the server's own, with the member that this revision adds.
+func testModernCalls(t *testing.T, b *bed, c *wiretest.Client) {
 	for _, server := range servers() {
 		t.Run(server, func(t *testing.T) {
 			b := b.in(t)
@@ -95,10 +106,8 @@ func TestModernCalls(t *testing.T) {
 	}
 }
 
-// TestModernVersion: a version nobody has is refused with those that are spoken, and the next request works.
-func TestModernVersion(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
+// testModernVersion: a version nobody has is refused with those that are spoken, and the next request works.
+func testModernVersion(t *testing.T, _ *bed, c *wiretest.Client) {
 	for _, method := range []string{"server/discover", "tools/list"} {
 		params := strings.Replace(wiretest.Modern("", noCapabilities), wiretest.ModernOnly, "2099-01-01", 1)
 		reply := c.Call(method, params)
@@ -113,36 +122,5 @@ func TestModernVersion(t *testing.T) {
 			t.Errorf("%s: got data %s want the versions that are spoken and the one that was asked for", method, reply.Error.Data)
 		}
 	}
-	modern(t, c.Client, "tools/list", "")
-}
-
-// TestModernOpenToolbox: a toolbox that is marked open is listed from the start, in both eras.
-func TestModernOpenToolbox(t *testing.T) {
-	b := newBed(t)
-	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"spare": {"open": true, "mcpServers": {"everything": %s}}}}`, b.server("everything"))
-	want := items(t, b.plainly("everything").lists["tools/list"], "tools")
-	check := func(t *testing.T, list []byte) {
-		t.Helper()
-		got := items(t, list, "tools")[len(metaTools()):]
-		if len(got) != len(want) {
-			t.Fatalf("got %d tools want %d", len(got), len(want))
-		}
-		for i := range got {
-			name := decode[struct{ Name string }](t, "tool", want[i]).Name
-			shown := decode[struct{ Name string }](t, "tool", got[i]).Name
-			if !strings.HasPrefix("spare__everything__"+name, shown[:min(len(shown), 30)]) {
-				t.Errorf("got %s for %s, want spare__everything__ before it, or the beginning of that", shown, name)
-			}
-			wiretest.SameBytes(t, name, renamed(got[i], shown, name), want[i])
-		}
-	}
-	t.Run("modern", func(t *testing.T) {
-		c := b.in(t).workbench(config, wiretest.Options{})
-		check(t, modern(t, c.Client, "tools/list", ""))
-	})
-	t.Run("legacy", func(t *testing.T) {
-		c := b.in(t).workbench(config, wiretest.Options{})
-		c.Initialize(wiretest.Legacy, noCapabilities)
-		check(t, c.Result("tools/list", ""))
-	})
+	modern(t, c, "tools/list", "")
 }

@@ -17,35 +17,42 @@ func place(transcript []wiretest.Entry, match func(wiretest.Message) bool) int {
 
 const toolsChanged = "notifications/tools/list_changed"
 
-// TestOpenAnnounces: a client that lists again when told to has the tools before the open call returns, which is what
-// lets it offer them on the model's next turn.
+// TestOpenAnnounces: a client that lists again when told to has the tools before the open call returns in the mode
+// dynamic too. The mode auto is that of TestSession.
 func TestOpenAnnounces(t *testing.T) {
-	b := newBed(t)
-	for _, mode := range []string{"auto", "dynamic"} {
-		t.Run(mode, func(t *testing.T) {
-			b := b.in(t)
-			// The result waits a second for the list. On a machine that is busy with other tests one of five clients is
-			// to be as fast as that.
-			for n := 1; !announcedInOrder(t, b.workbench(b.config(mode), wiretest.Options{})); n++ {
-				if n == 5 {
-					t.Fatal("none of five clients had the new list before the open result")
-				}
-			}
-		})
+	announcedTo(t, newBed(t), "dynamic", "spare")
+}
+
+// announcedTo opens a toolbox for a client that lists again when told to, which is what lets it offer the tools on the
+// model's next turn, and gives the client. The result waits a second for the list. On a machine that is busy with other
+// tests one of five clients is to be as fast as that.
+func announcedTo(t *testing.T, b *bed, mode, toolbox string) (*wiretest.Client, opened, []byte) {
+	t.Helper()
+	for range 5 {
+		c := b.workbench(b.config(mode), wiretest.Options{})
+		c.Initialize(wiretest.Legacy, noCapabilities)
+		listedAtFirst(t, c.Client)
+		if opened, result, inOrder := announcedInOrder(t, c.Client, toolbox); inOrder {
+			return c.Client, opened, result
+		}
+		c.CloseInput()
+		c.Exit()
 	}
+	t.Fatal("none of five clients had the new list before the open result")
+	return nil, opened{}, nil
 }
 
 // announcedInOrder opens a toolbox, lists again when told to, and reports whether the list came before the result.
-func announcedInOrder(t *testing.T, c *wiretest.Process) bool {
+func announcedInOrder(t *testing.T, c *wiretest.Client, toolbox string) (_ opened, result []byte, inOrder bool) {
 	t.Helper()
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	id := c.Request("tools/call", openParams("dev"))
-	c.Notification(0, toolsChanged)
+	from := c.Mark()
+	id := c.Request("tools/call", openParams(toolbox))
+	c.Notification(from, toolsChanged)
 	listed := c.Request("tools/list", "")
 	list := c.Reply(listed).Result
 	reply := c.Reply(id)
 
-	transcript := c.Transcript(0)
+	transcript := c.Transcript(from)
 	changed := place(transcript, func(m wiretest.Message) bool { return m.IsNotification(toolsChanged) })
 	relisted := place(transcript, func(m wiretest.Message) bool { return m.IsReply(listed) })
 	done := place(transcript, func(m wiretest.Message) bool { return m.IsReply(id) })
@@ -60,7 +67,7 @@ func announcedInOrder(t *testing.T, c *wiretest.Process) bool {
 	if got := names(t, list, "tools"); !slices.Equal(got, want) {
 		t.Errorf("got tools %q want %q", got, want)
 	}
-	return relisted < done
+	return opened, reply.Result, relisted < done
 }
 
 // TestOpenWithoutListing: a client that never lists again gets the result all the same.
@@ -100,13 +107,10 @@ func TestOpenWithoutListing(t *testing.T) {
 	}
 }
 
-// TestOpenResult: the result describes the servers and has each tool's definition as its server gave it, in text and as
+// testOpenResult: the result describes the servers and has each tool's definition as its server gave it, in text and as
 // data; opening again says the same.
-func TestOpenResult(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("proxy"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	first := c.Result("tools/call", openParams("dev"))
+func testOpenResult(t *testing.T, s session) {
+	c, first := s.client, s.result
 	result := decode[toolResult](t, "open", first)
 	opened := decode[opened](t, "open", result.Structured)
 	for _, tool := range opened.Tools {
@@ -121,7 +125,7 @@ func TestOpenResult(t *testing.T) {
 	}
 	var want []openedTool
 	for i, name := range servers() {
-		list := items(t, b.plainly(name).lists["tools/list"], "tools")
+		list := items(t, s.plainly(name).lists["tools/list"], "tools")
 		if got := opened.Servers[i]; got.Name != name || got.State != "ready" || got.Tools != len(list) || got.Error != "" {
 			t.Errorf("got server %+v want %s ready with %d tools", got, name, len(list))
 		}
@@ -172,30 +176,6 @@ func TestOpenWithSickServers(t *testing.T) {
 	sick := decode[toolResult](t, "open", c.Result("tools/call", openParams("sick")))
 	if !sick.IsError || !strings.Contains(sick.text(), "no-such-program") {
 		t.Errorf("got isError %v and %q, want an error that names the program", sick.IsError, sick.text())
-	}
-}
-
-// TestCapabilities: a server is told what the client in front can do, so it offers the same tools as directly.
-func TestCapabilities(t *testing.T) {
-	b := newBed(t)
-	for _, test := range []struct{ name, capabilities string }{{"none", noCapabilities}, {"all", allCapabilities}} {
-		t.Run(test.name, func(t *testing.T) {
-			b := b.in(t)
-			opts := wiretest.Options{Answer: func(wiretest.Message) (string, *wiretest.Error) { return `{"roots":[]}`, nil }}
-			direct := b.direct("everything", opts)
-			direct.Initialize(wiretest.Legacy, test.capabilities)
-			want := names(t, direct.Result("tools/list", ""), "tools")
-
-			c := b.workbench(b.config("auto"), opts)
-			c.Initialize(wiretest.Legacy, test.capabilities)
-			var got []string
-			for _, tool := range open(t, c.Client, "spare").Tools {
-				got = append(got, tool.Name)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("got tools %q want %q", got, want)
-			}
-		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -40,6 +39,7 @@ type operation struct {
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Await  string          `json:"await,omitempty"`
+	Remove string          `json:"remove,omitempty"`
 }
 
 // script is what the driver is told: what kind of client connects to which command, what the client declares, how it
@@ -51,12 +51,6 @@ type script struct {
 	Capabilities json.RawMessage            `json:"capabilities,omitempty"`
 	Answers      map[string]json.RawMessage `json:"answers,omitempty"`
 	Operations   []operation                `json:"operations"`
-}
-
-// drive runs a script with a TypeScript client that is connected to a command, and returns what it printed.
-func (b *bed) drive(client string, command, env []string, s script) []line {
-	b.tb.Helper()
-	return b.driveEach(s.of(client, command, env))[0]
 }
 
 // of is the script for a kind of client that is connected to a command.
@@ -103,60 +97,86 @@ func toolCall(params string) operation {
 // TestTypeScript: what the official clients make of a server's answers is the same directly and through workbench.
 func TestTypeScript(t *testing.T) {
 	b := newBed(t)
-	direct := b.within("d").driveDirect()
 	tests := []struct {
 		client     string
 		registered bool // calls go by the registered names, after the client's own handler saw the new list
+		used       bool // calls go by workbench_use_tool
 	}{
-		{"sdk1", true},
-		{"sdk1", false},
-		{"sdk2-legacy", true},
-		{"sdk2-auto", false},
-		{"sdk2-modern", false},
+		{"sdk1", true, true},
+		{"sdk2-legacy", true, false},
+		{"sdk2-auto", false, true},
+		{"sdk2-modern", false, true},
 	}
 	var scripts []script
-	for i, test := range tests {
-		b := b.within(strconv.Itoa(i))
-		through := []operation{{Method: "tools/list"}, toolCall(openParams("dev"))}
-		if test.registered {
-			through = append(through, operation{Await: "tools"})
-		}
-		through = append(through, operation{Method: "tools/list"})
+	direct := []string{"sdk1", "sdk2-legacy"} // the servers know no later era
+	for _, client := range direct {
+		b := b.within(client + " directly")
 		for _, server := range servers() {
+			var s script
 			for _, c := range b.calls(server) {
-				through = append(through, throughWorkbench(c, server, test.registered))
+				s.Operations = append(s.Operations, toolCall(c.params()))
 			}
+			scripts = append(scripts, s.of(client, b.command(server), b.serverEnv(server)))
+		}
+	}
+	directly := len(scripts)
+	for _, test := range tests {
+		b := b.within(test.client)
+		through := []operation{{Method: "tools/list"}, toolCall(openParams("dev"))}
+		call := func(registered bool) {
+			for _, server := range servers() {
+				for _, c := range b.calls(server) {
+					through = append(through, throughWorkbench(c, server, registered))
+				}
+			}
+		}
+		if test.registered {
+			through = append(through, operation{Await: "tools"}, operation{Method: "tools/list"})
+			call(true)
+		}
+		if test.registered && test.used {
+			through = append(through, operation{Remove: filepath.Join(b.files, "sub")}) // as bed.reset
+		}
+		if test.used {
+			call(false)
 		}
 		scripts = append(scripts, script{Operations: through}.of(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv()))
 	}
 	all := b.driveEach(scripts...)
 	for i, test := range tests {
-		way := "by workbench_use_tool"
-		if test.registered {
-			way = "by registered name"
+		lines := all[directly+i]
+		same := func(t *testing.T, registered bool) {
+			client := direct[min(i, 1)]
+			var want [][]byte
+			for n := range servers() {
+				for _, l := range results(all[slices.Index(direct, client)*len(servers())+n]) {
+					want = append(want, bytes.ReplaceAll(l.outcome(), []byte(filepath.Join(b.files, client+" directly")), []byte(filepath.Join(b.files, test.client))))
+				}
+			}
+			done, through := results(lines), scripts[directly+i].Operations
+			first := len(through) - len(want)
+			if registered {
+				first = 4
+			}
+			for n, want := range want {
+				got := done[first+n].outcome()
+				if !registered {
+					got = explained(t, got)
+				}
+				wiretest.Same(t, fmt.Sprintf("%s %s", test.client, through[first+n].Params), got, want)
+			}
 		}
-		t.Run(test.client+" "+way, func(t *testing.T) {
-			lines := all[i]
+		t.Run(test.client, func(t *testing.T) {
 			if got := lines[0].Connected; got == nil || got.ServerInfo.Name != "mcp-workbench" ||
 				!strings.HasPrefix(got.Instructions, "Available Toolboxes:\n\ndev (3 servers)\n") {
 				t.Errorf("got %+v as the first line, want the name and the instructions of workbench", got)
 			}
-			var want [][]byte
-			for _, server := range servers() {
-				want = append(want, direct[test.client == "sdk1"][server]...)
-			}
-			done, through := results(lines), scripts[i].Operations
-			before := len(through) - len(want)
-			for n, want := range want {
-				got := done[before+n].outcome()
-				if !test.registered {
-					got = explained(t, got)
-				}
-				want = bytes.ReplaceAll(want, []byte(filepath.Join(b.files, "d")), []byte(filepath.Join(b.files, strconv.Itoa(i))))
-				wiretest.Same(t, fmt.Sprintf("%s %s", test.client, through[before+n].Params), got, want)
-			}
 			if test.registered {
 				checkAnnounced(t, lines)
+				same(t, true)
+			}
+			if test.used {
+				same(t, false)
 			}
 		})
 	}
@@ -186,31 +206,6 @@ func checkAnnounced(t *testing.T, lines []line) {
 	if !slices.Equal(got, want) || len(got) < 30 {
 		t.Errorf("got %d tools in the handler %q want those of the list after it %q", len(got), got, want)
 	}
-}
-
-// driveDirect is what clients of both SDKs make of the answers of each server without workbench. The first is whether
-// it is SDK 1.x.
-func (b *bed) driveDirect() map[bool]map[string][][]byte {
-	b.tb.Helper()
-	all := make(map[bool]map[string][][]byte)
-	for client, isFirst := range map[string]bool{"sdk1": true, "sdk2-legacy": false} { // the servers know no later era
-		var scripts []script
-		for _, server := range servers() {
-			var s script
-			for _, c := range b.calls(server) {
-				s.Operations = append(s.Operations, toolCall(c.params()))
-			}
-			scripts = append(scripts, s.of(client, b.command(server), b.serverEnv(server)))
-		}
-		all[isFirst] = make(map[string][][]byte)
-		for i, lines := range b.driveEach(scripts...) {
-			for _, l := range results(lines) {
-				all[isFirst][servers()[i]] = append(all[isFirst][servers()[i]], l.outcome())
-			}
-		}
-		b.reset()
-	}
-	return all
 }
 
 func throughWorkbench(c call, server string, registered bool) operation {

@@ -8,13 +8,9 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// TestIDs: whatever token a client uses as an id comes back byte for byte, on a result and on an error.
-func TestIDs(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "spare")
-	echo := opened.exposed(t, "everything", "echo")
+// testIDs: whatever token a client uses as an id comes back byte for byte, on a result and on an error.
+func testIDs(t *testing.T, s session) {
+	echo := s.opened.exposed(t, "everything", "echo")
 	ids := []struct{ name, id string }{
 		{"number of 24 digits", `123456789012345678901234`},
 		{"negative", `-7`},
@@ -30,8 +26,8 @@ func TestIDs(t *testing.T) {
 	}
 	requests := []struct{ name, method, params string }{
 		{"registered tool", "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"message":"hi"}}`, echo)},
-		{"use_tool", "tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"spare","tool_name":"echo","arguments":{"message":"hi"}}}`},
-		{"meta tool", "tools/call", openParams("spare")},
+		{"use_tool", "tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"echo","arguments":{"message":"hi"}}}`},
+		{"meta tool", "tools/call", openParams("dev")},
 		{"unknown tool", "tools/call", `{"name":"nope","arguments":{}}`},
 		{"list", "tools/list", ""},
 		{"ping", "ping", ""},
@@ -40,7 +36,7 @@ func TestIDs(t *testing.T) {
 	}
 	for _, id := range ids {
 		t.Run(id.name, func(t *testing.T) {
-			c := c.In(t)
+			c := s.client.In(t)
 			for _, request := range requests {
 				from := c.Mark()
 				c.Send(wiretest.Request(id.id, request.method, request.params))
@@ -51,13 +47,9 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestBadInput: what is no message is refused with the right code, and costs nothing but itself.
-func TestBadInput(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	opened := open(t, c.Client, "spare")
-	echo := opened.exposed(t, "everything", "echo")
+// testBadInput: what is no message is refused with the right code, and costs nothing but itself.
+func testBadInput(t *testing.T, s session) {
+	echo := s.opened.exposed(t, "everything", "echo")
 	const parse, invalid, unknown = -32700, -32600, -32601
 	tests := []struct {
 		name, line, id string
@@ -91,7 +83,7 @@ func TestBadInput(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := c.In(t)
+			c := s.client.In(t)
 			from := c.Mark()
 			c.Send(test.line)
 			refusal, _ := c.Next(from, "an error", func(m wiretest.Message) bool { return m.Error != nil })
@@ -105,7 +97,7 @@ func TestBadInput(t *testing.T) {
 		})
 	}
 	t.Run("unknown notification and stray reply are passed over", func(t *testing.T) {
-		c := c.In(t)
+		c := s.client.In(t)
 		from := c.Mark()
 		c.Notify("notifications/nobody/knows", `{"x":1}`)
 		c.Send(`{"jsonrpc":"2.0","id":"never asked","result":{}}`)

@@ -14,10 +14,12 @@
 //                   {"method": "tools/call", "params": {…}}   by the client's own function for that method
 //                   {"await": "tools"}                        until the client's handler for changed lists of that kind
 //                                                             has run once for each await so far
+//                   {"remove": "/some/folder"}                by the driver itself
 //
 // Each line on stdout is an object: first {"connected": {…}}, then for every operation in order {"operation": n, "result": …}
 // or {"operation": n, "error": {…}}, and between them {"changed": "tools", "names": […]} when a handler ran.
 
+import { rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 
 const print = (value) => process.stdout.write(JSON.stringify(value) + "\n");
@@ -104,9 +106,9 @@ async function run(script) {
       instructions: client.getInstructions(),
     },
   });
-  for (const [operation, { method, params, await: list }] of script.operations.entries()) {
+  for (const [operation, { method, params, await: list, remove }] of script.operations.entries()) {
     try {
-      print({ operation, result: await (list ? changesOf(list) : functions[method](params)) });
+      print({ operation, result: await (list ? changesOf(list) : remove ? rm(remove, { recursive: true }) : functions[method](params)) });
     } catch (error) {
       print({ operation, error: { code: error.code, message: error.message, data: error.data } });
     }

@@ -104,7 +104,7 @@ func TestTypeScriptAsks(t *testing.T) {
 	scripts := []script{s.of("sdk1", b.command("everything"), b.serverEnv("everything"))}
 	s.Operations = through
 	for _, client := range []string{"sdk1", "sdk2-legacy", "sdk2-modern"} {
-		scripts = append(scripts, s.of(client, b.workbenchLine(b.config("auto")), b.workbenchEnv()))
+		scripts = append(scripts, s.of(client, b.workbenchLine(b.farConfig("auto")), b.workbenchEnv()))
 	}
 	all := b.driveEach(scripts...)
 	want := results(all[0])

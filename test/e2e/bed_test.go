@@ -176,8 +176,15 @@ func (b *bed) server(name string) string {
 }
 
 // config is a configuration with all servers in the toolbox dev, and everything alone in spare, which has no
-// description. Real servers take seconds to start on a machine that is busy, and the tests want them ready.
-func (b *bed) config(toolMode string) string {
+// description.
+func (b *bed) config(toolMode string) string { return b.configWith(toolMode, b.server("everything")) }
+
+// farConfig is that configuration with the shared server in spare.
+func (b *bed) farConfig(toolMode string) string { return b.configWith(toolMode, b.far()) }
+
+// configWith has time for servers to start: real ones take seconds on a machine that is busy, and the tests want them
+// ready.
+func (b *bed) configWith(toolMode, spare string) string {
 	entries := make([]string, 0, len(servers()))
 	for _, name := range servers() {
 		entries = append(entries, fmt.Sprintf("%q: %s", name, b.server(name)))
@@ -185,7 +192,7 @@ func (b *bed) config(toolMode string) string {
 	return fmt.Sprintf(`{"toolMode": %q, "openTimeout": "2m", "toolboxes": {
 		"dev": {"description": "Development environment tools", "mcpServers": {%s}},
 		"spare": {"mcpServers": {"everything": %s}}
-	}}`, toolMode, strings.Join(entries, ","), b.server("everything"))
+	}}`, toolMode, strings.Join(entries, ","), spare)
 }
 
 // command line of the program with a configuration, given as text.

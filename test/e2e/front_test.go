@@ -82,7 +82,7 @@ func TestVersions(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.asked, func(t *testing.T) {
 			b := b.in(t)
-			c := b.workbench(b.config("auto"), wiretest.Options{})
+			c := b.workbench(b.farConfig("auto"), wiretest.Options{})
 			result := decode[struct{ ProtocolVersion string }](t, "initialize", c.Initialize(test.asked, noCapabilities))
 			if result.ProtocolVersion != test.want {
 				t.Errorf("got version %s want %s", result.ProtocolVersion, test.want)

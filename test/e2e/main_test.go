@@ -10,5 +10,5 @@ import (
 
 func TestMain(m *testing.M) {
 	atonce.Tests(4)
-	os.Exit(wiretest.Main(m, []string{"cmd/workbench"}))
+	os.Exit(wiretest.Main(tests{m}, []string{"cmd/workbench"}))
 }

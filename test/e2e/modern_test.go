@@ -24,7 +24,7 @@ func modern(tb testing.TB, c *wiretest.Client, method, params string) json.RawMe
 // TestModern is what tests have in common that need a client of revision 2026-07-28 and all servers.
 func TestModern(t *testing.T) {
 	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
+	c := b.workbench(b.farConfig("auto"), wiretest.Options{})
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *bed, *wiretest.Client)

@@ -20,16 +20,17 @@ const toolsChanged = "notifications/tools/list_changed"
 // TestOpenAnnounces: a client that lists again when told to has the tools before the open call returns in the mode
 // dynamic too. The mode auto is that of TestSession.
 func TestOpenAnnounces(t *testing.T) {
-	announcedTo(t, newBed(t), "dynamic", "spare")
+	b := newBed(t)
+	announcedTo(t, b, b.farConfig("dynamic"), "spare")
 }
 
 // announcedTo opens a toolbox for a client that lists again when told to, which is what lets it offer the tools on the
 // model's next turn, and gives the client. The result waits a second for the list. On a machine that is busy with other
 // tests one of five clients is to be as fast as that.
-func announcedTo(t *testing.T, b *bed, mode, toolbox string) (*wiretest.Client, opened, []byte) {
+func announcedTo(t *testing.T, b *bed, config, toolbox string) (*wiretest.Client, opened, []byte) {
 	t.Helper()
 	for range 5 {
-		c := b.workbench(b.config(mode), wiretest.Options{})
+		c := b.workbench(config, wiretest.Options{})
 		c.Initialize(wiretest.Legacy, noCapabilities)
 		listedAtFirst(t, c.Client)
 		if opened, result, inOrder := announcedInOrder(t, c.Client, toolbox); inOrder {
@@ -76,7 +77,7 @@ func TestOpenWithoutListing(t *testing.T) {
 	for _, mode := range []string{"auto", "dynamic", "proxy"} {
 		t.Run(mode, func(t *testing.T) {
 			b := b.in(t)
-			c := b.workbench(b.config(mode), wiretest.Options{})
+			c := b.workbench(b.farConfig(mode), wiretest.Options{})
 			c.Initialize(wiretest.Legacy, noCapabilities)
 			// Not the helper, which lists.
 			result := decode[toolResult](t, "open", c.Result("tools/call", openParams("spare")))
@@ -193,9 +194,8 @@ func TestToolFilters(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			b := b.in(t)
-			line := b.command("everything")
-			config := fmt.Sprintf(`{"toolboxes": {"few": {"mcpServers": {"everything": {"command": %q, "args": %s, "env": %s, "toolFilters": %s}}}}}`,
-				line[0], wiretest.JSON(line[1:]), wiretest.JSON(b.environ("everything")), test.filters)
+			config := fmt.Sprintf(`{"toolboxes": {"few": {"mcpServers": {"everything": %s, "toolFilters": %s}}}}}`,
+				strings.TrimSuffix(b.far(), "}"), test.filters)
 			c := b.workbench(config, wiretest.Options{})
 			c.Initialize(wiretest.Legacy, noCapabilities)
 			var got []string

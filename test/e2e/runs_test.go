@@ -31,7 +31,7 @@ func TestRunsThrough(t *testing.T) {
 			wiretest.SameBytes(t, "tool", got[i], want[i])
 		}
 	}
-	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"dev": {"description": "d", "open": true, "mcpServers": {"flows": {"builtin": "workflow"}, "everything": %s}}}}`, b.server("everything"))
+	config := fmt.Sprintf(`{"openTimeout": "2m", "toolboxes": {"dev": {"description": "d", "open": true, "mcpServers": {"flows": {"builtin": "workflow"}, "everything": %s}}}}`, b.far())
 	c := b.workbench(config, wiretest.Options{})
 	c.Initialize(wiretest.Legacy, noCapabilities)
 	listed(c.Result("tools/list", ""))

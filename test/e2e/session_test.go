@@ -18,7 +18,7 @@ type session struct {
 // servers costs more than most of them.
 func TestSession(t *testing.T) {
 	s := session{bed: newBed(t)}
-	s.client, s.opened, s.result = announcedTo(t, s.bed, "auto", "dev")
+	s.client, s.opened, s.result = announcedTo(t, s.bed, s.config("auto"), "dev")
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, session)

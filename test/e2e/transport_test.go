@@ -8,18 +8,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// listening starts the everything server as a server of HTTP and returns its address.
-func (b *bed) listening(transport string) string {
+// listen starts the everything server as a server of HTTP, with an entry in its environment, and returns its address.
+func (b *bed) listen(transport, mark string) (url string, stop func()) {
 	b.tb.Helper()
 	line := b.command("everything")
 	cmd := exec.Command(line[0], "--import", filepath.Join(b.npm, "loopback.mjs"), line[1], transport)
-	cmd.Env = append(os.Environ(), b.mark)
+	cmd.Env = append(os.Environ(), mark)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -27,10 +28,10 @@ func (b *bed) listening(transport string) string {
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	b.tb.Cleanup(func() {
+	stop = func() {
 		_ = cmd.Process.Kill() // it serves until then
 		_ = cmd.Wait()
-	})
+	}
 	port := make(chan string, 1)
 	go func() {
 		defer close(port)
@@ -42,14 +43,46 @@ func (b *bed) listening(transport string) string {
 	}()
 	select {
 	case number, ok := <-port:
-		if !ok {
-			b.tb.Fatal("the server ended without listening")
+		if ok {
+			return "http://127.0.0.1:" + number, stop
 		}
-		return "http://127.0.0.1:" + number
+		stop()
+		b.tb.Fatal("the server ended without listening")
 	case <-time.After(2 * time.Minute):
-		b.tb.Fatal("the server did not listen within 30 s")
-		return ""
+		stop()
+		b.tb.Fatal("the server did not listen within two minutes")
 	}
+	return "", nil
+}
+
+// far is the everything server over streamable HTTP, which tests share that do not start a server for its own sake: each
+// client has a session of its own there.
+var far struct {
+	sync.Mutex
+	url  string
+	stop func()
+}
+
+// far is the configuration of the shared server, which the first test starts.
+func (b *bed) far() string {
+	b.tb.Helper()
+	far.Lock()
+	defer far.Unlock()
+	if far.url == "" {
+		far.url, far.stop = b.listen("streamableHttp", "")
+	}
+	return wiretest.JSON(map[string]string{"transport": "http", "url": far.url + "/mcp"})
+}
+
+// tests are those of this package, at whose end the shared server ends.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
+	if far.stop != nil {
+		far.stop()
+	}
+	return code
 }
 
 // TestRemoteServers: a server behind HTTP, streamable or with the older SSE, gives what it gives over stdio.
@@ -57,15 +90,22 @@ func TestRemoteServers(t *testing.T) {
 	b := newBed(t)
 	list := items(t, b.plainly("everything").lists["tools/list"], "tools")
 	want := b.outcomes("everything")
-	tests := []struct{ name, transport, script, path string }{
-		{"streamable HTTP", "http", "streamableHttp", "/mcp"},
-		{"SSE", "sse", "sse", "/sse"},
+	sse := func() string {
+		url, stop := b.listen("sse", b.mark)
+		t.Cleanup(stop)
+		return wiretest.JSON(map[string]string{"transport": "sse", "url": url + "/sse"})
+	}
+	tests := []struct {
+		name  string
+		entry func() string
+	}{
+		{"streamable HTTP", b.far},
+		{"SSE", sse},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			b := b.in(t)
-			config := fmt.Sprintf(`{"toolboxes": {"far": {"mcpServers": {"everything": {"transport": %q, "url": %q}}}}}`,
-				test.transport, b.listening(test.script)+test.path)
+			config := fmt.Sprintf(`{"toolboxes": {"far": {"mcpServers": {"everything": %s}}}}`, test.entry())
 			c := b.workbench(config, wiretest.Options{})
 			c.Initialize(wiretest.Legacy, noCapabilities)
 			opened := open(t, c.Client, "far")

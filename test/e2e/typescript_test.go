@@ -238,7 +238,7 @@ func TestFaultG95_ListsOfOneServerMended(t *testing.T) {
 	server := []string{b.node, "-e", careless}
 	lists := []operation{{Method: "prompts/list"}, {Method: "resources/list"}, {Method: "resources/templates/list"}}
 	config := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{"open": true, "mcpServers": map[string]any{
-		"careless": map[string]any{"command": server[0], "args": server[1:]}, "everything": decode[any](t, "entry", []byte(b.server("everything"))),
+		"careless": map[string]any{"command": server[0], "args": server[1:]}, "everything": decode[any](t, "entry", []byte(b.far())),
 	}}}})
 	opened := append([]operation{toolCall(openParams("box")), {Method: "tools/list"}}, lists...)
 	scripts := []script{script{Operations: lists}.of("sdk1", server, b.workbenchEnv())}

@@ -18,6 +18,10 @@ func TestOfficialServersInASandbox(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the rules of this test are those of Landlock")
 	}
+	node, _, err := wiretest.Node()
+	if err != nil {
+		t.Skipf("there is no Node: %v", err)
+	}
 	modules, err := filepath.Abs("../npm/node_modules/@modelcontextprotocol")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +44,7 @@ func TestOfficialServersInASandbox(t *testing.T) {
 		if _, err := os.Stat(script); err != nil {
 			t.Skipf("the packages of test/npm are not installed: %v", err)
 		}
-		return map[string]any{"command": "node", "args": append([]string{script}, args...), "cwd": work, "sandbox": "workspace"}
+		return map[string]any{"command": node, "args": append([]string{script}, args...), "cwd": work, "sandbox": "workspace"}
 	}
 	memory := server("memory")
 	memory["env"] = map[string]string{"MEMORY_FILE_PATH": filepath.Join(work, "memory.jsonl")}

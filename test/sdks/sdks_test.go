@@ -91,10 +91,11 @@ var pythonSDK = sync.OnceValue(func() error {
 	return exec.Command("python3", "-c", "import mcp.server.mcpserver, uvicorn").Run()
 })
 
-// entry is the configuration of the server, which is started here if it is remote.
-func (s server) entry(t *testing.T, mark string) map[string]any {
+// entry is the configuration of the server, which is started here if it is remote: the clients of both eras share it.
+func (s server) entry(t *testing.T) map[string]any {
 	t.Helper()
 	line := s.line(t)
+	mark := wiretest.Mark(t)
 	if s.transport == "stdio" {
 		key, value, _ := strings.Cut(mark, "=")
 		return map[string]any{"command": line[0], "args": line[1:], "inheritEnv": []string{"PYTHONPATH"},
@@ -179,45 +180,48 @@ func (c client) says(method, params, want string) {
 // TestFaultH2_EverySDK: a client of either era works with servers of either, of each official SDK, over each transport.
 func TestFaultH2_EverySDK(t *testing.T) {
 	for _, s := range servers() {
-		for _, era := range []string{"legacy", "modern"} {
-			t.Run(strings.Join([]string{s.sdk, s.transport, s.era, "with a", era, "client"}, " "), func(t *testing.T) {
-				t.Parallel()
-				c := connect(t, s, era == "modern")
-				tools := wiretest.JSON(c.result("tools/list", "{}"))
-				for _, name := range []string{"echo", "tell", "ask"} {
-					if !strings.Contains(tools, `"name":"`+name+`"`) {
-						t.Fatalf("got the tools %s, want %q among them", wiretest.Clip(tools), name)
+		t.Run(strings.Join([]string{s.sdk, s.transport, s.era}, " "), func(t *testing.T) {
+			t.Parallel()
+			entry := s.entry(t)
+			for _, era := range []string{"legacy", "modern"} {
+				t.Run("with a "+era+" client", func(t *testing.T) {
+					t.Parallel()
+					c := connect(t, s, entry, era == "modern")
+					tools := wiretest.JSON(c.result("tools/list", "{}"))
+					for _, name := range []string{"echo", "tell", "ask"} {
+						if !strings.Contains(tools, `"name":"`+name+`"`) {
+							t.Fatalf("got the tools %s, want %q among them", wiretest.Clip(tools), name)
+						}
 					}
-				}
-				c.says("tools/call", `{"name":"echo","arguments":{"text":"hello"}}`, "hello")
-				c.says("tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"hi"}}}`, "hi")
-				c.says("resources/read", `{"uri":"x:1"}`, "the text of one")
-				c.says("prompts/get", `{"name":"greet","arguments":{"who":"Ada"}}`, "Hello Ada")
-				c.says("completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"Ad"}}`, "Ad!")
-				// The legacy server of the Go SDK logs nothing before logging/setLevel, which a modern client has not.
-				mute := s.sdk == "gosdk" && era == "modern" && s.isLegacy()
-				c.tells(!mute && (s.sdk != "sdk1" || !s.unasked))
-				if !s.unasked {
-					c.asks()
-				}
-			})
-		}
+					c.says("tools/call", `{"name":"echo","arguments":{"text":"hello"}}`, "hello")
+					c.says("tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"hi"}}}`, "hi")
+					c.says("resources/read", `{"uri":"x:1"}`, "the text of one")
+					c.says("prompts/get", `{"name":"greet","arguments":{"who":"Ada"}}`, "Hello Ada")
+					c.says("completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"Ad"}}`, "Ad!")
+					// The legacy server of the Go SDK logs nothing before logging/setLevel, which a modern client has not.
+					mute := s.sdk == "gosdk" && era == "modern" && s.isLegacy()
+					c.tells(!mute && (s.sdk != "sdk1" || !s.unasked))
+					if !s.unasked {
+						c.asks()
+					}
+				})
+			}
+		})
 	}
 }
 
-// connect starts the server and a workbench with it, and shakes hands where the client's era does.
-func connect(t *testing.T, s server, modern bool) client {
+// connect starts a workbench with the server, and shakes hands where the client's era does.
+func connect(t *testing.T, s server, entry map[string]any, modern bool) client {
 	t.Helper()
-	mark := wiretest.Mark(t)
 	config := filepath.Join(t.TempDir(), "workbench-config.json")
 	text := wiretest.JSON(map[string]any{"openTimeout": "2m", "toolboxes": map[string]any{"box": map[string]any{
-		"open": true, "prefix": "none", "mcpServers": map[string]any{"s": s.entry(t, mark)}}}})
+		"open": true, "prefix": "none", "mcpServers": map[string]any{"s": entry}}}})
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(wiretest.Program("workbench"), "serve", "--config", config)
 	home := t.TempDir()
-	cmd.Env = append(os.Environ(), mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
+	cmd.Env = append(os.Environ(), wiretest.Mark(t), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	answer := func(wiretest.Message) (string, *wiretest.Error) {
 		return `{"action":"accept","content":{"name":"Ada"}}`, nil
 	}

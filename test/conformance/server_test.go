@@ -85,7 +85,7 @@ func TestServer(t *testing.T) {
 func neighbours() map[string]entry {
 	servers := make(map[string]entry)
 	for i := range 5 {
-		servers[fmt.Sprintf("hung%d", i)] = entry{"command": "sh", "args": []string{"-c", "cat >/dev/null"}, "timeouts": entry{"start": "200ms"}}
+		servers[fmt.Sprintf("hung%d", i)] = entry{"command": "sh", "args": []string{"-c", "cat >/dev/null"}, "timeouts": entry{"start": "100ms"}}
 		servers[fmt.Sprintf("gone%d", i)] = entry{"command": "false"}
 	}
 	return servers

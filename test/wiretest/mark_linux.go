@@ -14,9 +14,16 @@ import (
 func Marked(entry string) []Running {
 	folders, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
 	var found []Running
+	// One buffer for all environments, large enough for each: every read looks into the memory of the process anew.
+	environ, wanted := bytes.NewBuffer(make([]byte, 0, 64<<10)), []byte("\x00"+entry+"\x00")
 	for _, folder := range folders {
-		environ, err := os.ReadFile(filepath.Join(folder, "environ"))
-		if err != nil || !slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(e []byte) bool { return string(e) == entry }) {
+		environ.Reset()
+		environ.WriteByte(0)
+		if file, err := os.Open(filepath.Join(folder, "environ")); err == nil {
+			_, _ = environ.ReadFrom(file)
+			_ = file.Close()
+		}
+		if !bytes.Contains(environ.Bytes(), wanted) {
 			continue // gone, not ours to read, or without the mark
 		}
 		pid, err := strconv.Atoi(filepath.Base(folder))

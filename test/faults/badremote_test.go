@@ -21,6 +21,8 @@ type badremote struct {
 	*httptest.Server
 	// take may answer a request in place of the server, and reports whether it did; r is zero for what is no message.
 	take func(w http.ResponseWriter, req *http.Request, r request) bool
+	// fault, if not nil, is what the server does in place of answering the call of the tool fault; becomes changes it.
+	fault handling
 	// logins, if not nil, guard the server; scope is what they want for the tool fault.
 	logins *oauthtest.Server
 	scope  string
@@ -30,6 +32,9 @@ type badremote struct {
 	session int            // the number of the newest session; those before it are unknown
 	came    map[string]int // requests by their method, and by the tool that they call
 }
+
+// handling answers a request over HTTP, which has the message r.
+type handling func(w http.ResponseWriter, req *http.Request, r request)
 
 // request is a message that came.
 type request struct {
@@ -82,6 +87,13 @@ func (b *badremote) count(what string) int {
 	return b.came[what]
 }
 
+// becomes gives the server another fault, for another case of the same bed, and counts anew what comes.
+func (b *badremote) becomes(fault handling) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault, b.came = fault, make(map[string]int)
+}
+
 // forget ends the session.
 func (b *badremote) forget() {
 	b.mu.Lock()
@@ -110,13 +122,17 @@ func (b *badremote) answer(w http.ResponseWriter, req *http.Request) {
 	if r.Method == "initialize" && !b.modern {
 		b.session++
 	}
-	modern, session := b.modern, fmt.Sprint("s", b.session)
+	modern, session, fault := b.modern, fmt.Sprint("s", b.session), b.fault
 	b.mu.Unlock()
 	if b.take != nil && b.take(w, req, r) {
 		return
 	}
 	scope := ""
 	if r.isFault() {
+		if fault != nil {
+			fault(w, req, r)
+			return
+		}
 		scope = b.scope
 	}
 	switch {

@@ -44,6 +44,7 @@ type setup struct {
 	more    int      // servers of the toolbox "more"
 	as      string   // their fault; "" means well
 	unready bool     // the sick server does not become ready
+	others  entry    // more servers of the toolbox
 	again   bool     // the test has had a bed before
 }
 
@@ -78,12 +79,15 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 		sick, b.kept = entry{}, 1
 	}
 	maps.Copy(sick, how.sick)
+	servers := entry{"sick": sick, "well": b.server("well")}
+	maps.Copy(servers, how.others)
+	b.kept += len(how.others)
 	more := entry{}
 	for i := range how.more {
 		more[fmt.Sprintf("s%d", i)] = b.server(cmp.Or(how.as, "well"))
 	}
 	top := entry{"openTimeout": "10s", "toolboxes": entry{
-		"box":  entry{"mcpServers": entry{"sick": sick, "well": b.server("well")}},
+		"box":  entry{"mcpServers": servers},
 		"more": entry{"mcpServers": more},
 	}}
 	maps.Copy(top, how.top)
@@ -105,6 +109,41 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 		b.Initialize(wiretest.Legacy, "{}")
 	}
 	return b
+}
+
+// in is the bed for a subtest.
+func (b *bed) in(t *testing.T) *bed {
+	in, process := *b, *b.Process
+	process.Client = b.Client.In(t)
+	in.t, in.Process = t, &process
+	return &in
+}
+
+// unready are servers that do not become ready, each with the pieces of what is said of it.
+type unready map[string]struct {
+	server entry
+	pieces []string
+}
+
+// at wants the servers, which are in one toolbox, to say why, and to be tried again. A call of their tools fails.
+func (u unready) at(t *testing.T, how setup) {
+	t.Helper()
+	names := make(map[string]string)
+	how.others = entry{}
+	for name, one := range u {
+		names[name] = fmt.Sprint("unready", len(names))
+		how.others[names[name]] = one.server
+	}
+	b := newBed(t, "well", how)
+	o := b.open()
+	for name, one := range u {
+		t.Run(name, func(t *testing.T) {
+			b := b.in(t)
+			b.fails(outcome{o.about(names[name]), true}, one.pieces...)
+			b.fails(b.call(names[name], "echo", "{}"), "tool")
+			b.showsOf(names[name])
+		})
+	}
 }
 
 // shortDir is a folder whose name is short enough for that of a socket in it.

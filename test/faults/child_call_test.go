@@ -109,7 +109,8 @@ func TestFaultA14_LateAnswer(t *testing.T) {
 
 // What breaks the rules costs the call that it answers, or nothing.
 func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
-	t.Parallel()
+	b := newBed(t, "any", setup{sick: entry{"timeouts": entry{"callIdle": "2s"}}})
+	before := b.pid("sick")
 	for _, tt := range []struct {
 		fault string
 		wants []string // of the error; none means that the call succeeds
@@ -133,9 +134,8 @@ func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
 		{"batch", []string{`"sick"`}, ""},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
-			b := newBed(t, tt.fault, setup{sick: entry{"timeouts": entry{"callIdle": "2s"}}})
-			before := b.pid("sick")
-			if got := b.fault(); tt.wants == nil {
+			b := b.in(t)
+			if got := b.call("sick", "fault", `{"fault":"`+tt.fault+`"}`); tt.wants == nil {
 				b.answers(got, tt.says)
 			} else {
 				b.fails(got, tt.wants...)

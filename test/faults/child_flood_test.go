@@ -27,8 +27,8 @@ func TestFaultA16_Flood(t *testing.T) {
 }
 
 func TestFaultA17_LineWithoutEnd(t *testing.T) {
-	b := newBed(t, "endless", setup{sick: entry{"timeouts": entry{"callIdle": "700ms"}}})
-	withinMemory(t, b.PID(), much, func() { b.fails(b.fault(), `"sick"`, "700ms") })
+	b := newBed(t, "endless", setup{sick: entry{"timeouts": entry{"callIdle": "400ms"}}})
+	withinMemory(t, b.PID(), much, func() { b.fails(b.fault(), `"sick"`, "400ms") })
 	kill(t, b.processOf("endless"))
 	b.recovers()
 }
@@ -84,7 +84,7 @@ func TestFaultA33_IgnoresTheEnd(t *testing.T) {
 }
 
 func TestFaultA35_FloodOfStderr(t *testing.T) {
-	b := newBed(t, "stderr 70", setup{level: "info"}) // twice what is allowed
+	b := newBed(t, "stderr 40", setup{level: "info"}) // more than is allowed
 	withinMemory(t, b.PID(), little, func() { b.answers(b.fault(), "done") })
 	if info, err := os.Stat(b.path("log")); err != nil || info.Size() > 1<<20 {
 		t.Errorf("the log: got %v, %v, want less than 1 MiB", info.Size(), err)

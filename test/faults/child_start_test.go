@@ -9,24 +9,15 @@ import (
 )
 
 func TestFaultA1_CommandIsMissing(t *testing.T) {
-	t.Parallel()
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]struct{ command, text string }{
-		"not there":      {"/no/such/program", "no such file"},
-		"not in PATH":    {"no-such-program", "PATH"},
-		"not executable": {file, "chmod +x"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t, "well", setup{sick: entry{"command": want.command}, unready: true})
-			if got := b.open().about("sick"); !strings.Contains(got, want.command) || !strings.Contains(got, want.text) {
-				t.Errorf("got %q, want it to name the command, and %q", got, want.text)
-			}
-			b.fails(b.call("sick", "echo", "{}"), "tool")
-		})
-	}
+	unready{
+		"not there":      {entry{"command": "/no/such/program"}, []string{"/no/such/program", "no such file"}},
+		"not in PATH":    {entry{"command": "no-such-program"}, []string{"no-such-program", "PATH"}},
+		"not executable": {entry{"command": file}, []string{file, "chmod +x"}},
+	}.at(t, setup{})
 }
 
 func TestFaultA2_CrashAtStart(t *testing.T) {

@@ -78,11 +78,17 @@ func (b *bed) status() (w status.Workbench) {
 // shows wants the status of the sick server to come to have these pieces.
 func (b *bed) shows(pieces ...string) {
 	b.t.Helper()
-	text := "the status has no server sick"
+	b.showsOf("sick", pieces...)
+}
+
+// showsOf wants the same of any server.
+func (b *bed) showsOf(name string, pieces ...string) {
+	b.t.Helper()
+	text := "the status has no server " + name
 	missing := func() string {
 		w := b.status()
 		for _, server := range w.Servers() {
-			if server.Name != "sick" {
+			if server.Name != name {
 				continue
 			}
 			text = wiretest.JSON(server)
@@ -96,7 +102,7 @@ func (b *bed) shows(pieces ...string) {
 			}
 			return ""
 		}
-		return "the server sick"
+		return "the server " + name
 	}
 	if !eventually(func() bool { return missing() == "" }) {
 		b.t.Errorf("the status is %s, want %q in it", wiretest.Clip(text), missing())
@@ -112,7 +118,7 @@ func (b *bed) descriptors() int {
 // typical is how long the well server takes to answer.
 func (b *bed) typical() time.Duration {
 	b.t.Helper()
-	took := make([]time.Duration, 20)
+	took := make([]time.Duration, 7)
 	for i := range took {
 		began := time.Now()
 		b.wellAnswers()
@@ -212,12 +218,14 @@ func withinMemory(t *testing.T, pid, spare int, something func()) {
 }
 
 // eventually asks until something is so, since processes end and files close without telling, and reports whether it
-// became so.
+// became so. It asks less often the longer that takes: asking is work for the program, too.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for deadline := time.Now().Add(2 * time.Minute); !so(); pause = min(pause*5/4, 200*time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}
+		time.Sleep(pause)
 	}
 	return true
 }

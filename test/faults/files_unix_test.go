@@ -144,12 +144,12 @@ func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
 			}
 			defer unread.Close()
 			inTime(t, func(again bool) *bed {
-				b := newBed(t, "stderr 10", setup{
+				b := newBed(t, "stderr 4", setup{
 					wrap:  []string{"/bin/sh", "-c", `exec "$@" 2>` + fifo, "sh"},
 					flags: []string{"--log-file", ""},
 					again: again,
 				})
-				b.answers(b.fault(), "done") // after 10 MB of standard error, each line of which is logged: 30 times what is queued
+				b.answers(b.fault(), "done") // after 4 MB of standard error, each line of which is logged: 12 times what is queued
 				if got := b.open().state("sick"); got != "ready" {
 					t.Errorf("got the server %s, want it ready", got)
 				}

@@ -12,7 +12,7 @@ import (
 
 // A server whose questions nobody answers has only so many bytes of them kept; it is refused the rest.
 func TestFaultG19_QuestionsWithLongIDs(t *testing.T) {
-	p := newPlain(t, "askids 40 8000000")
+	p := newPlain(t, "askids 12 8000000")
 	withinMemory(t, p.pid, much, func() {
 		p.say(wiretest.Request(`"asked"`, "tools/call", callOf("sick", "fault", "{}")))
 		for !strings.Contains(p.hear(), `"id":"asked"`) {
@@ -48,7 +48,7 @@ func TestFaultG22_LongInstructions(t *testing.T) {
 // What a client that does not read can do without is not kept for it, whatever the method.
 func TestFaultG20_NoticesNobodyReads(t *testing.T) {
 	t.Parallel()
-	for fault, spare := range map[string]int{"notices 20 8000000": much, "notices 300000 100": little} {
+	for fault, spare := range map[string]int{"notices 12 8000000": much, "notices 120000 300": little} {
 		t.Run(fault, func(t *testing.T) {
 			p := newPlain(t, fault)
 			withinMemory(t, p.pid, spare, func() {
@@ -67,7 +67,7 @@ func TestFaultG20_NoticesNobodyReads(t *testing.T) {
 
 // Long replies wait at their servers for a client that does not read; none is lost, and nobody else's.
 func TestFaultG20_RepliesNobodyReads(t *testing.T) {
-	const calls = 20
+	const calls = 12
 	p := newPlain(t, "bulk 1 8000000")
 	withinMemory(t, p.pid, much, func() {
 		for i := range calls {
@@ -88,7 +88,7 @@ func TestFaultG20_RepliesNobodyReads(t *testing.T) {
 func TestFaultG23_TasksWithLongIDs(t *testing.T) {
 	p := newPlain(t, "tasks 1 8000000")
 	withinMemory(t, p.pid, much, func() {
-		for i := range 20 {
+		for i := range 12 {
 			id := fmt.Sprintf(`"t%d"`, i)
 			p.say(wiretest.Request(id, "tools/call", `{"name":"box__sick__fault","arguments":{},"task":{"ttl":60000}}`))
 			for !strings.Contains(p.hear(), `"id":`+id) {

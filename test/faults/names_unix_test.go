@@ -15,7 +15,7 @@ import (
 )
 
 // Folders may be called anything but "/".
-var oddNames = []string{"100% off", "%2e%2e%zz", "a#b?c=d&e", "?mode=memory", "tab\tand\x1b[31m", "é\u202eb", `it's "$(touch no)` + "`x`", "new\nline", "-rf", strings.Repeat("long ", 50)}
+var oddNames = []string{"100% off", "%2e%2e%zz", "a#b?c=d&e", "?mode=memory", "tab\tand\x1b[31m é\u202eb\nline", `it's "$(touch no)` + "`x`", "-rf " + strings.Repeat("long ", 49)}
 
 // Whatever the folder is called that the program runs in and keeps its things in, all is there.
 func TestFaultG93_FolderOfAnyName(t *testing.T) {

@@ -301,7 +301,7 @@ func TestFaultB12_Handshake(t *testing.T) {
 
 // A client that does not read is not read from either, and what it is owed waits for it.
 func TestFaultB13_ClientDoesNotRead(t *testing.T) {
-	const calls = 60
+	const calls = 40
 	p := newPlain(t, "well")
 	var writing sync.WaitGroup
 	withinMemory(t, p.pid, much, func() {
@@ -359,9 +359,9 @@ func TestFaultB16_OutOfDescriptors(t *testing.T) {
 }
 
 func TestFaultB17_LittleMemory(t *testing.T) {
-	b := newBed(t, "crash", setup{env: []string{"GOMEMLIMIT=64MiB"}})
+	b := newBed(t, "crash", setup{env: []string{"GOMEMLIMIT=32MiB"}})
 	long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20))
-	for range 40 { // more than the limit, in either direction
+	for range 20 { // more than the limit, in either direction
 		b.answers(b.call("well", "echo", long), long)
 	}
 	b.fails(b.fault(), "exit status 9")

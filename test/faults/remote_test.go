@@ -15,41 +15,20 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// unready wants a remote server that cannot be reached to say why, and to be tried again; the url is what is wrong with
-// it.
-func unready(t *testing.T, how setup, pieces ...string) {
-	t.Helper()
-	how.unready = true
-	b := newBed(t, "", how)
-	b.fails(outcome{b.open().about("sick"), true}, pieces...)
-	b.shows(`"sick"`)
-}
-
 func TestFaultF1_CannotBeReached(t *testing.T) {
-	t.Parallel()
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	for name, tt := range map[string]struct{ url, text string }{
-		"refused": {closed.URL, "refused"},
-		"no name": {"http://no-such-host.invalid/mcp", `the host "no-such-host.invalid" cannot be found`},
-	} {
-		for _, transport := range []string{"http", "sse"} {
-			t.Run(name+", "+transport, func(t *testing.T) {
-				unready(t, setup{sick: entry{"url": tt.url, "transport": transport}}, tt.text)
-			})
-		}
-	}
+	const nowhere = "http://no-such-host.invalid/mcp"
+	unready{
+		"refused, http": {entry{"url": closed.URL, "transport": "http"}, []string{"refused"}},
+		"refused, sse":  {entry{"url": closed.URL, "transport": "sse"}, []string{"refused"}},
+		"no name, http": {entry{"url": nowhere, "transport": "http"}, []string{`the host "no-such-host.invalid" cannot be found`}},
+		"no name, sse":  {entry{"url": nowhere, "transport": "sse"}, []string{`the host "no-such-host.invalid" cannot be found`}},
+	}.at(t, setup{})
 }
 
-// fault has the server do something in place of answering the call.
-func fault(do func(w http.ResponseWriter, req *http.Request, r request)) *badremote {
-	return &badremote{take: func(w http.ResponseWriter, req *http.Request, r request) bool {
-		if r.isFault() {
-			do(w, req, r)
-		}
-		return r.isFault()
-	}}
-}
+// fault is a server that does something in place of answering the call.
+func fault(do handling) *badremote { return &badremote{fault: do} }
 
 // A session that the server has forgotten is made anew. What was sent in it is not sent again.
 func TestFaultF4_SessionIsGone(t *testing.T) {
@@ -100,11 +79,12 @@ func TestFaultF5_TooManyRequests(t *testing.T) {
 
 // The error of a server that is broken goes to the caller, whose call is not made again.
 func TestFaultF6_Broken(t *testing.T) {
-	t.Parallel()
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{})
 	for _, status := range []int{500, 502, 503, 504} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			r := fault(func(w http.ResponseWriter, _ *http.Request, _ request) { w.WriteHeader(status) }).serve(t)
-			b := newRemoteBed(t, r, setup{})
+			b := b.in(t)
+			r.becomes(func(w http.ResponseWriter, _ *http.Request, _ request) { w.WriteHeader(status) })
 			b.fails(b.fault(), `"sick"`, fmt.Sprint("HTTP ", status), "unknown")
 			b.works()
 			if got := r.count("tool fault"); got != 1 {
@@ -170,7 +150,8 @@ func raw(w http.ResponseWriter, text string, reset bool) {
 }
 
 func TestFaultF9_StreamIsCut(t *testing.T) {
-	t.Parallel()
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{})
 	for name, tt := range map[string]struct {
 		text  string
 		reset bool
@@ -181,8 +162,8 @@ func TestFaultF9_StreamIsCut(t *testing.T) {
 		"ended, no message": {"6\r\ndata: \r\n0\r\n\r\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := fault(func(w http.ResponseWriter, _ *http.Request, _ request) { raw(w, tt.text, tt.reset) }).serve(t)
-			b := newRemoteBed(t, r, setup{})
+			b := b.in(t)
+			r.becomes(func(w http.ResponseWriter, _ *http.Request, _ request) { raw(w, tt.text, tt.reset) })
 			b.fails(b.fault(), `"sick"`, "the connection was lost before the reply", "unknown")
 			b.works()
 			if got := r.count("tool fault"); got != 1 {
@@ -226,16 +207,17 @@ func TestFaultF9_StreamIsNotResumed(t *testing.T) {
 // An HTTP error may have a JSON-RPC error that names no request as its body: the call gets its words, and whether it was
 // carried out is known as for any other HTTP error.
 func TestFaultF11_ErrorWithoutAnID(t *testing.T) {
-	t.Parallel()
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{})
 	for _, id := range []string{``, `"id":null,`, `"id":"server-error",`} {
 		for status, unknown := range map[int]bool{403: false, 400: false, 413: false, 500: true} {
 			t.Run(fmt.Sprint(status, id), func(t *testing.T) {
-				r := fault(func(w http.ResponseWriter, _ *http.Request, _ request) {
+				b := b.in(t)
+				r.becomes(func(w http.ResponseWriter, _ *http.Request, _ request) {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(status)
 					_, _ = io.WriteString(w, `{"jsonrpc":"2.0",`+id+`"error":{"code":-32000,"message":"a forbidden thing"}}`)
-				}).serve(t)
-				b := newRemoteBed(t, r, setup{})
+				})
 				got := b.fault()
 				b.fails(got, `"sick"`, fmt.Sprintf("HTTP %d", status), "a forbidden thing")
 				if strings.Contains(got.text, "unknown") != unknown {
@@ -257,15 +239,16 @@ func endless(w http.ResponseWriter, req *http.Request, first, text string) {
 }
 
 func TestFaultF10_NoReply(t *testing.T) {
-	t.Parallel()
-	page := func(kind, text string) func(http.ResponseWriter, *http.Request, request) {
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{})
+	page := func(kind, text string) handling {
 		return func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, text)
 		}
 	}
 	for name, tt := range map[string]struct {
-		do     func(http.ResponseWriter, *http.Request, request)
+		do     handling
 		pieces []string
 	}{
 		"event without end": {func(w http.ResponseWriter, req *http.Request, _ request) {
@@ -292,8 +275,8 @@ func TestFaultF10_NoReply(t *testing.T) {
 		"no JSON":      {page("application/json", "hello"), []string{"not a message"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := fault(tt.do).serve(t)
-			b := newRemoteBed(t, r, setup{})
+			b := b.in(t)
+			r.becomes(tt.do)
 			withinMemory(t, b.PID(), much, func() {
 				got := b.fault()
 				b.fails(got, append(tt.pieces, `"sick"`)...)
@@ -326,15 +309,16 @@ func TestFaultF10_MoreThanAReply(t *testing.T) {
 }
 
 func TestFaultF11_HangsAfterHeaders(t *testing.T) {
-	t.Parallel()
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{sick: entry{"timeouts": entry{"callIdle": "300ms"}}})
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		t.Run(kind, func(t *testing.T) {
-			r := fault(func(w http.ResponseWriter, req *http.Request, _ request) {
+			b := b.in(t)
+			r.becomes(func(w http.ResponseWriter, req *http.Request, _ request) {
 				w.Header().Set("Content-Type", kind)
 				_ = http.NewResponseController(w).Flush()
 				<-req.Context().Done()
-			}).serve(t)
-			b := newRemoteBed(t, r, setup{sick: entry{"timeouts": entry{"callIdle": "300ms"}}})
+			})
 			b.fails(b.fault(), `"sick"`, "sent neither reply nor progress for 300ms")
 			b.works()
 		})
@@ -368,8 +352,9 @@ func TestFaultF13_ReplyToAnother(t *testing.T) {
 
 // Neither a byte now and then nor progress holds a call open for longer than it may take.
 func TestFaultF14_Drips(t *testing.T) {
-	t.Parallel()
-	drip := func(text string) func(http.ResponseWriter, *http.Request, request) {
+	r := new(badremote).serve(t)
+	b := newRemoteBed(t, r, setup{sick: entry{"timeouts": entry{"callIdle": "500ms", "callTotal": "1500ms"}}})
+	drip := func(text string) handling {
 		return func(w http.ResponseWriter, req *http.Request, r request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: ")
@@ -389,22 +374,22 @@ func TestFaultF14_Drips(t *testing.T) {
 		"comments": {"\n\n: x", "sent neither reply nor progress for 500ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := fault(drip(tt.drip)).serve(t)
-			b := newRemoteBed(t, r, setup{sick: entry{"timeouts": entry{"callIdle": "500ms", "callTotal": "1500ms"}}})
+			b := b.in(t)
+			r.becomes(drip(tt.drip))
 			b.fails(b.fault(), `"sick"`, tt.text)
 			b.works()
 		})
 	}
 	t.Run("progress", func(t *testing.T) {
-		r := fault(func(w http.ResponseWriter, req *http.Request, r request) {
+		b := b.in(t)
+		r.becomes(func(w http.ResponseWriter, req *http.Request, r request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for n := 0; req.Context().Err() == nil; n++ {
 				fmt.Fprintf(w, `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`+"\n\n", r.ID, n)
 				_ = http.NewResponseController(w).Flush()
 				<-time.After(50 * time.Millisecond)
 			}
-		}).serve(t)
-		b := newRemoteBed(t, r, setup{sick: entry{"timeouts": entry{"callIdle": "500ms", "callTotal": "1500ms"}}})
+		})
 		b.fails(b.fault(), `"sick"`, "did not finish within 1.5s")
 		b.works()
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -21,6 +22,7 @@ func calls() map[string]mode {
 		"progress":   {fault: progress},
 		"late":       {fault: late},
 		"alloc":      {fault: alloc},
+		"any":        {fault: anyOf},
 
 		"junk":      {fault: around("DEBUG: looking up\n{\"level\":\"info\"}\n[]\n\"x\"\n", "{not json\n")},
 		"unknownid": {fault: around(`{"jsonrpc":"2.0","id":987654321,"result":{}}`+"\n"+`{"jsonrpc":"2.0","id":"x","result":{}}`+"\n", "")},
@@ -100,6 +102,16 @@ func alloc(s *server, r request) {
 		all = append(all, bytes.Repeat([]byte{1}, 1<<20))
 	}
 	s.text(r, fmt.Sprint(len(all)))
+}
+
+// anyOf is the fault of the call that the argument "fault" names.
+func anyOf(s *server, r request) {
+	var named struct{ Fault string }
+	if err := json.Unmarshal(r.Params.Arguments, &named); err != nil || calls()[named.Fault].fault == nil {
+		s.refuse(r, -32602, "no such fault: "+named.Fault)
+		return
+	}
+	calls()[named.Fault].fault(s, r)
 }
 
 // around answers well, but between other text.

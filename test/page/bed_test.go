@@ -211,6 +211,9 @@ func (w *world) visit(address string) *tab {
 	return tb
 }
 
+// in is the tab for a subtest.
+func (tb *tab) in(t *testing.T) *tab { return &tab{t, tb.ctx} }
+
 func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, bound)

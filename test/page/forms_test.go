@@ -76,14 +76,11 @@ const drawForms = `(async () => {
 })()`
 
 // There is a form for any schema, however little sense it makes, and of bounded size.
-func TestThereIsAFormForAnySchema(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	tb := w.visit(w.ui())
+func thereIsAFormForAnySchema(tb *tab) {
 	tb.show("tools")
 	for _, seed := range []int{1, 2, 3} {
 		if wrong := eval[string](tb, strings.Replace(drawForms, "(async () => {", fmt.Sprintf("(async () => { let seed = %d;", seed), 1)); wrong != "" {
-			t.Errorf("seed %d: %s", seed, wrong)
+			tb.t.Errorf("seed %d: %s", seed, wrong)
 		}
 	}
 }

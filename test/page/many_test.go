@@ -14,7 +14,7 @@ import (
 // thousand tools in fifty toolboxes the page would otherwise stand still for a minute at each letter.
 func TestDefinitionsAreMeasuredOnce(t *testing.T) {
 	t.Parallel()
-	const boxes, each = 20, 20
+	const boxes, each = 5, 20
 	w := newWorld(t, "")
 	all := map[string]any{}
 	for b := range boxes {

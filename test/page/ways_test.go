@@ -9,36 +9,57 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// The link for those who come by keyboard leads past the list of views, and not to another view.
-func TestTheSkipLinkStaysInTheView(t *testing.T) {
+// The ways about the page, in one tab.
+func TestWays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	tb := w.visit(w.ui())
+	w := newWorld(t, configOf(map[string]any{"one": server(
+		`tool={"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":{"type":"string"}}}`)}))
+	at := w.visit(w.ui())
+	var client *wiretest.Process
+	for _, way := range []struct {
+		name string
+		goes func(tb *tab)
+	}{
+		{"the skip link stays in the view", theSkipLinkStaysInTheView},
+		{"there is a way out at any width", thereIsAWayOutAtAnyWidth},
+		{"a link leads to a tool once it is known", aLinkLeadsToAToolOnceItIsKnown},
+		{"there is a form for any schema", thereIsAFormForAnySchema},
+		{"a client comes", func(tb *tab) {
+			client = w.client()
+			tb.show("calls")
+			tb.sees(".call", "workbench_open_toolbox")
+		}},
+		{"the focus stays in the content", theFocusStaysInTheContent},
+		{"what was not recorded is explained", func(tb *tab) { whatWasNotRecordedIsExplained(tb, client) }},
+		{"text is copied without a clipboard", textIsCopiedWithoutAClipboard},
+		{"a member needs a name of its own", aMemberNeedsANameOfItsOwn},
+	} {
+		t.Run(way.name, func(t *testing.T) { way.goes(at.in(t)) })
+	}
+}
+
+// The link for those who come by keyboard leads past the list of views, and not to another view.
+func theSkipLinkStaysInTheView(tb *tab) {
 	tb.show("config")
 	tb.press("Skip to the content")
 	tb.wait("the content has the focus", `document.activeElement.id === "content"`)
 	if got := eval[string](tb, `document.querySelector("main").dataset.view + " " + location.hash`); got != "config #/config" {
-		t.Errorf("got the view %s, want config #/config", got)
+		tb.t.Errorf("got the view %s, want config #/config", got)
 	}
 }
 
 // Whoever logged in can log out, however narrow the window is, or however large its letters are.
-func TestThereIsAWayOutAtAnyWidth(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	tb := w.visit(w.ui())
+func thereIsAWayOutAtAnyWidth(tb *tab) {
 	tb.show("servers")
 	tb.look("light", 320)
+	defer tb.look("light", 1280)
 	tb.shot("phone")
 	tb.wait("the page fits", "document.documentElement.scrollWidth <= innerWidth")
 	tb.wait("the button is in sight", `(() => { const r = document.querySelector("button[aria-label='Log out']").getBoundingClientRect(); return r.width > 0 && r.left >= 0 && r.right <= innerWidth; })()`)
 }
 
 // A link to a tool whose server never ran leads to the tool as soon as the server was started.
-func TestALinkLeadsToAToolOnceItIsKnown(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	tb := w.visit(w.ui())
+func aLinkLeadsToAToolOnceItIsKnown(tb *tab) {
 	tb.show("tools/box/one/echo")
 	tb.sees(".pane", "This tool is not known")
 	tb.press("Start it to see its tools: box/one")
@@ -47,19 +68,14 @@ func TestALinkLeadsToAToolOnceItIsKnown(t *testing.T) {
 
 // A browser gives no clipboard to a page that came without TLS from another machine; what is to be copied is copied all the
 // same, and if it cannot be, that is said.
-func TestTextIsCopiedWithoutAClipboard(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	w.client()
-	tb := w.visit(w.ui())
-	tb.sees(`tr[data-server="box/one"]`, "ready")
+func textIsCopiedWithoutAClipboard(tb *tab) {
 	tb.show("tools/box/one/echo")
 	tb.sees(".pane h2", "echo")
 	eval[any](tb, `Object.defineProperty(navigator, "clipboard", {value: undefined}); document.execCommand = (what) => { window.copied = what + " " + document.activeElement.value; return true; }; 1`)
 	tb.press("Copy as CLI")
 	tb.sees("#toasts", "Copied")
 	if got := eval[string](tb, "window.copied"); got != "copy workbench call box/one/echo" {
-		t.Errorf("got %q", got)
+		tb.t.Errorf("got %q", got)
 	}
 	eval[any](tb, `document.execCommand = () => false; 1`)
 	tb.press("Copy as CLI")
@@ -68,14 +84,10 @@ func TestTextIsCopiedWithoutAClipboard(t *testing.T) {
 
 // Of arguments and a result that are not shown the page says why, and it names the setting that keeps them only where that
 // is off.
-func TestWhatWasNotRecordedIsExplained(t *testing.T) {
-	t.Parallel()
+func whatWasNotRecordedIsExplained(tb *tab, c *wiretest.Process) {
 	const setting = "keeps arguments and results"
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	c := w.client()
 	c.Call("tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"`+strings.Repeat("long ", 300_000)+`"}}}`)
 	c.Call("prompts/get", `{"name":"none"}`)
-	tb := w.visit(w.ui())
 	for tool, says := range map[string]string{"echo": "too long to be kept", "none": "There is none."} {
 		tb.show("calls")
 		tb.sees(".call", tool)
@@ -83,18 +95,13 @@ func TestWhatWasNotRecordedIsExplained(t *testing.T) {
 		tb.sees(".pane h2", tool)
 		tb.sees(".pane", says)
 		if text := eval[string](tb, `document.querySelector(".pane").innerText`); strings.Contains(text, setting) {
-			t.Errorf("of the call of %s, the setting is named that is on:\n%s", tool, text)
+			tb.t.Errorf("of the call of %s, the setting is named that is on:\n%s", tool, text)
 		}
 	}
 }
 
 // What stands in the form is sent, or the form says what is missing: a member without a name is not left out in silence.
-func TestAMemberNeedsANameOfItsOwn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server(`tool={"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":{"type":"string"}}}`)}))
-	w.client()
-	tb := w.visit(w.ui())
-	tb.sees(`tr[data-server="box/one"]`, "ready")
+func aMemberNeedsANameOfItsOwn(tb *tab) {
 	tb.show("tools/box/one/echo")
 	tb.press("+ Add a member")
 	tb.fill("value", "kept")
@@ -112,11 +119,7 @@ func TestAMemberNeedsANameOfItsOwn(t *testing.T) {
 }
 
 // Whoever opens something in a view by keyboard goes on within the view, and not at the top of the page.
-func TestTheFocusStaysInTheContent(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
-	w.client()
-	tb := w.visit(w.ui())
+func theFocusStaysInTheContent(tb *tab) {
 	tb.show("calls")
 	tb.sees(".call", "workbench_open_toolbox")
 	eval[any](tb, `document.activeElement.blur(); const a = document.querySelector(".call a"); a.focus(); a.click(); 1`)

@@ -41,7 +41,7 @@ const fleet = 8
 // crashes has servers crash again and again while they are called. Each call has one outcome, its own, no server is
 // called twice for it, and in the end the program holds what it held before.
 func crashes(t *testing.T, tab *table) {
-	calls, restarts, crashed := times(4000, 100_000), times(40, 1000), 0
+	calls, restarts, crashed := times(2000, 100_000), times(24, 1000), 0
 	ledger := filepath.Join(t.TempDir(), "ledger")
 	servers := map[string]string{}
 	for i := range fleet {

@@ -129,18 +129,26 @@ type process struct {
 
 // processes are all of this machine that can be seen.
 func processes() (all []process) {
-	names, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range names {
-		stat, _ := os.ReadFile(name) // it may be gone
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 {
-			one := process{zombie: fields[0] == "Z"}
-			one.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			one.parent, _ = strconv.Atoi(fields[1])
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		if one, ok := look(pid); ok {
 			all = append(all, one)
 		}
 	}
 	return all
+}
+
+// look gives a process, unless it is gone.
+func look(pid int) (one process, ok bool) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return process{}, false
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return process{pid: pid, parent: parent, zombie: fields[0] == "Z"}, true
 }
 
 // below are the processes below the program: its guard, and the servers below that.
@@ -160,12 +168,8 @@ func (p *program) below() (found []process) {
 
 // anyRuns reports whether one of them has not ended.
 func anyRuns(some []process) bool {
-	for _, now := range processes() {
-		for _, one := range some {
-			if now.pid == one.pid && !now.zombie {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(some, func(one process) bool {
+		now, ok := look(one.pid)
+		return ok && !now.zombie
+	})
 }

@@ -137,9 +137,9 @@ func slowClient(t *testing.T, tab *table) {
 	hear()
 	base := p.weigh()
 	asking := meanwhile(func() {
-		long := strings.Repeat("x", 1<<20)
+		long := fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"x":%q}}}`, strings.Repeat("x", 1<<20))
 		for i := range 100 {
-			p.say(wiretest.Request(fmt.Sprint(i+10), "tools/call", fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"x":%q}}}`, long)))
+			p.say(wiretest.Request(fmt.Sprint(i+10), "tools/call", long))
 		}
 	})
 	piece := make([]byte, 1<<10)

@@ -256,12 +256,15 @@ func (p *program) strayed() int {
 	return p.strays
 }
 
-// eventually asks until something is so, since the system tells nobody, and reports whether it became so.
+// eventually asks until something is so, since the system tells nobody, and reports whether it became so. It asks less
+// often the longer that takes.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+	pause := 5 * time.Millisecond
+	for deadline := time.Now().Add(2 * time.Minute); !so(); pause = min(pause*5/4, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}
+		time.Sleep(pause)
 	}
 	return true
 }

@@ -39,8 +39,9 @@ type plan struct {
 	// servers, growTools and growSessions are how many there are of each where it is measured how cost grows.
 	servers, growTools, growSessions []int
 
-	tools int // in a list: 1,000, as its row says, but for tests
-	found int // are searched: 3,324, as its row says, but for tests
+	tools   int // in a list: 1,000, as its row says, but for tests
+	found   int // are searched: 3,324, as its row says, but for tests
+	largest int // size of a result of the kinds: 1 MB, but for tests
 }
 
 // bench is one run.

@@ -190,6 +190,9 @@ func (b *bench) kinds(ctx context.Context) error {
 	tools, texts := make(map[string]string), make(map[string]string)
 	for _, s := range kindSizes() {
 		for _, k := range kinds() {
+			if s.size > b.largest {
+				continue
+			}
 			tool, what := kindCall(k.name, s.label)
 			tools[what] = tool
 			_, texts[what] = kindResult(tool)

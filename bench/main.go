@@ -131,7 +131,7 @@ func fullPlan() plan {
 	return plan{
 		settle: 4 * time.Second,
 		tools:  1000,
-		found:  3324,
+		found:  3324, largest: 1_000_000,
 		rounds: 11, crowds: 1, kindRounds: 88, alike: 11,
 		sequence:     effort{20, 400 * time.Millisecond},
 		kindSequence: effort{5, 10 * time.Millisecond},

@@ -11,11 +11,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain lets the test binary be what is started by those tests that do not build this program.
+// TestMain lets the test binary be what is started of this program.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "child", "relay", "typed":
+		case "child", "relay", "reverse", "typed":
 			main()
 		case "parting": // a child that has a last word
 			_ = dispatch(context.Background(), []string{"child"}, os.Stdin, os.Stdout, os.Stderr)

@@ -3,6 +3,7 @@ package criteria_test
 import (
 	"encoding/json"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // there is memory enough
 	code := m.Run()
 	regexp2.StopTimeoutClock() // the library's own goroutine, which ends by itself a second after the last match
 	if err := goleak.Find(); code == 0 && err != nil {

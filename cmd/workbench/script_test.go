@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ type programs struct{ *testing.M }
 // Run implements testscript.TestingM. The program's log ends with its process, which some tests share with it.
 func (m programs) Run() int {
 	atonce.Tests(4)
+	debug.SetGCPercent(400) // the program's commands are run in this process, too
 	return wiretest.Main(m.M, []string{"cmd/workbench", "test/fakeserver"},
 		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"),
 		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-workbench/workbench/internal/syserr"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 )
 
 // FileName is how a configuration is called where it was not named.
@@ -98,16 +99,13 @@ func projectFolders(dir string) []string {
 	}
 }
 
-// UserFile returns where the user's own file is, or would be; "" for a user without a home. A relative home is none: the
-// file would be trusted and anybody's whose folder workbench is started in.
+// UserFile returns where the user's own file is, or would be; "" for a user without a home.
 func UserFile(lookup func(string) (string, bool)) string {
 	if base, _ := lookup("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "workbench", FileName)
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := lookup(name); filepath.IsAbs(home) {
-			return filepath.Join(home, ".config", "workbench", FileName)
-		}
+	if home := userdir.Home(lookup); home != "" {
+		return filepath.Join(home, ".config", "workbench", FileName)
 	}
 	return ""
 }

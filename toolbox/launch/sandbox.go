@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/sandbox"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 )
 
 // UnenforcedError says that a server does not start because its sandbox would have gaps.
@@ -45,17 +46,14 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 		}
 	}
 	if folder == "" {
-		return nil, fmt.Errorf("sandbox: there is no folder for the server's own files: HOME is not set")
+		return nil, fmt.Errorf("sandbox: there is no folder for the server's own files: %w", userdir.ErrNone)
 	}
 	env := Environment(cfg, environ)
 	program, err := child.Spec{Command: cfg.Command, Env: env, Dir: cfg.Cwd}.Path()
 	if err != nil {
 		return nil, err
 	}
-	home, _ := child.Getenv(environ, "HOME")
-	if !filepath.IsAbs(home) {
-		home = ""
-	}
+	home := userdir.Home(func(name string) (string, bool) { return child.Getenv(environ, name) })
 	q := sandbox.Request{
 		Program: program, Args: cfg.Args, Dir: dir, Env: env, Home: home,
 		Own:       filepath.Join(folder, catalogue.Digest([]byte(strings.Join([]string{box, cfg.Name, dir}, "\x00")))[:16]),

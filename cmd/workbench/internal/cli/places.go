@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/mcp-workbench/workbench/internal/oauth"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 )
 
 // StateDir is the folder of what this user's workbenches keep between runs: the token, logins and the like (XDG Base
@@ -16,21 +16,10 @@ func (e *Environment) StateDir() (string, error) {
 	if dir, _ := e.Lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "workbench"), nil
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := e.Lookup(name); filepath.IsAbs(home) {
-			return filepath.Join(home, ".local", "state", "workbench"), nil
-		}
+	if home := userdir.Home(e.Lookup); home != "" {
+		return filepath.Join(home, ".local", "state", "workbench"), nil
 	}
-	return "", homeless(e)
-}
-
-// homeless says why there is no folder of the user's. A relative one would be another one in each folder that workbench
-// is started in, and its secrets would lie about in projects.
-func homeless(e *Environment) error {
-	if home, _ := e.Lookup("HOME"); home != "" && !filepath.IsAbs(home) {
-		return fmt.Errorf("HOME is %q, which is not an absolute path", home)
-	}
-	return errors.New("HOME is not set")
+	return "", userdir.ErrNone
 }
 
 // CacheDir is the folder of what may be lost at any time (XDG Base Directory Specification, XDG_CACHE_HOME, and what
@@ -42,10 +31,10 @@ func (e *Environment) CacheDir() (string, error) {
 	if dir, _ := e.Lookup("LOCALAPPDATA"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "workbench"), nil
 	}
-	home, _ := e.Lookup("HOME")
+	home := userdir.Home(e.Lookup)
 	switch {
-	case !filepath.IsAbs(home):
-		return "", homeless(e)
+	case home == "":
+		return "", userdir.ErrNone
 	case runtime.GOOS == "darwin":
 		return filepath.Join(home, "Library", "Caches", "workbench"), nil
 	}

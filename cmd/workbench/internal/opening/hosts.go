@@ -3,7 +3,6 @@ package opening
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 
 	"github.com/rs/zerolog"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/gitfiles"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -74,15 +74,8 @@ func (h *Hosts) Close() {
 
 // WorkflowPlaces are where workflows are looked for.
 func (e *Environment) WorkflowPlaces(log zerolog.Logger) *workflowhost.Places {
-	home, _ := e.Lookup("HOME")
-	if runtime.GOOS == "windows" {
-		home, _ = e.Lookup("USERPROFILE")
-	}
-	if !filepath.IsAbs(home) {
-		home = "" // in it are the user's own workflows, and the working folder may be anybody's
-	}
 	path, _ := e.Lookup("WORKFLOW_STORAGE_PATH")
-	return &workflowhost.Places{Project: cli.WorkingDir, Home: home, Path: path, Keeper: e.GitKeeper, Logger: log}
+	return &workflowhost.Places{Project: cli.WorkingDir, Home: userdir.Home(e.Lookup), Path: path, Keeper: e.GitKeeper, Logger: log}
 }
 
 // GitKeeper is where files of repositories are kept.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 	"github.com/mcp-workbench/workbench/internal/versions"
 )
 
@@ -42,7 +43,7 @@ func editPath(e *cli.Environment) (string, error) {
 	case "-":
 		return "", cli.Usage(cli.Hint(errors.New("a configuration that is to be changed is a file"), "name it with --config; ./- is one of that name"))
 	case "":
-		return "", cli.Hint(errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config")
+		return "", cli.Hint(fmt.Errorf("there is no place for a configuration: %w", userdir.ErrNone), "name a file with --config")
 	}
 	return cli.Abs(path)
 }

@@ -465,9 +465,3 @@ func foundProgram(e *opening.Environment, s config.Server, path string) string {
 	}
 	return file
 }
-
-// ourselves reports whether a path is that of this program.
-func ourselves(path string) bool {
-	self, err := os.Executable()
-	return err == nil && cli.IsSameFile(self, path)
-}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
@@ -93,7 +94,7 @@ func examineEntries(e *opening.Environment, c clients.Client, path string, ours 
 		finding(fmt.Sprintf("%s starts %s, which is not there", c.Title, foreign.NewName(entry.Command)), "workbench connect "+c.Name+" writes where it is now")
 	case !filepath.IsAbs(entry.Command) && c.Desktop:
 		finding(fmt.Sprintf("%s starts %q, which programs started from a desktop may not find", c.Title, foreign.NewName(entry.Command)), "workbench connect "+c.Name+" writes its full path")
-	case filepath.IsAbs(entry.Command) && !ourselves(entry.Command):
+	case filepath.IsAbs(entry.Command) && !cli.IsSameFile(e.Program, entry.Command):
 		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Client: c.Name, Message: fmt.Sprintf("%s:%d: %s starts %s, which is not this workbench", path, ours[0].Line, c.Title, foreign.NewName(entry.Command)),
 			Remedy: "workbench connect " + c.Name + " writes this one"})
 	}

@@ -34,6 +34,7 @@ func (s Streams) Fault(text string) {
 type Environment struct {
 	Streams
 	Environ    []string
+	Program    string // the path of this program
 	ConfigPath string // --config
 	LogLevel   string
 	LogFile    string
@@ -60,7 +61,7 @@ func (e *Environment) Lookup(name string) (string, bool) {
 
 // Beside is the same for one more command in this process, which reads nothing, and logs nothing.
 func (e *Environment) Beside(out io.Writer) *Environment {
-	return &Environment{Streams: Streams{In: strings.NewReader(""), Out: out, Err: io.Discard}, Environ: e.Environ, ConfigPath: e.ConfigPath, LogLevel: "off",
+	return &Environment{Streams: Streams{In: strings.NewReader(""), Out: out, Err: io.Discard}, Environ: e.Environ, Program: e.Program, ConfigPath: e.ConfigPath, LogLevel: "off",
 		Guard: e.Guard, Secrets: e.Secrets, Ending: e.Ending, Hangups: e.Hangups}
 }
 

@@ -150,13 +150,9 @@ func demoConfig(e *opening.Environment) (*config.Config, error) {
 		cfg, _, err := e.Load()
 		return cfg, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	text, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"workflows": map[string]any{
 		"description": "Step-by-step workflows for development tasks",
-		"mcpServers":  map[string]any{"workflow": map[string]any{"command": self, "args": []string{"workflow", "serve"}}},
+		"mcpServers":  map[string]any{"workflow": map[string]any{"command": e.Program, "args": []string{"workflow", "serve"}}},
 	}}})
 	if err != nil {
 		return nil, err

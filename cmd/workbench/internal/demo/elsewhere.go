@@ -30,10 +30,6 @@ type elsewhere struct {
 }
 
 func (d *demonstration) elsewhere() (*elsewhere, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := openfile.MakeTemporary("workbench-demo")
 	if err != nil {
 		return nil, err
@@ -41,7 +37,7 @@ func (d *demonstration) elsewhere() (*elsewhere, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil { // as it is called in what the agent is told
 		return nil, err
 	}
-	e := &elsewhere{self: self, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
+	e := &elsewhere{self: d.env.Program, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
 	places := []string{"HOME", "USERPROFILE", "LOCALAPPDATA"}
 	for _, v := range d.env.Environ {
 		name, _, _ := strings.Cut(v, "=")

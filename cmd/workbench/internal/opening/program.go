@@ -22,7 +22,6 @@ import (
 // Environment is what the commands that work with servers know besides: what there is of these in this process.
 type Environment struct {
 	*cli.Environment
-	Program string // the path of this program
 	Hosts   *Hosts // nil before they are used
 	Startup string // the command that sessions with command workflows begin with, "" for that of the workflow
 	// Tune changes what the toolboxes of a command are made with; nil leaves it as it is.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -26,6 +25,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/shellword"
+	"github.com/mcp-workbench/workbench/internal/userdir"
 )
 
 // connecting is what the flags of connect say.
@@ -155,11 +155,7 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 		if c.token != "" {
 			return clients.Own{}, cli.Usage(cli.Hint(errors.New("--token: an entry without --http has no token"), "add --http with the address of the gateway"))
 		}
-		program, err := programPath()
-		if err != nil {
-			return clients.Own{}, err
-		}
-		own := clients.Own{Command: program, Args: []string{"serve"}, Env: places(env), Needs: env.Needs()}
+		own := clients.Own{Command: programPath(env), Args: []string{"serve"}, Env: places(env), Needs: env.Needs()}
 		if _, set := env.Lookup("XDG_RUNTIME_DIR"); set { // the unlocked key of the secrets is there
 			own.Needs = append(own.Needs, clients.Need{Name: "XDG_RUNTIME_DIR", Set: true})
 		}
@@ -168,10 +164,11 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 			named, _ = env.Lookup("WORKBENCH_CONFIG")
 		}
 		if named != "" {
-			if named, err = cli.Abs(named); err != nil {
+			path, err := cli.Abs(named)
+			if err != nil {
 				return clients.Own{}, err
 			}
-			own.Args = []string{"serve", "--config", named}
+			own.Args = []string{"serve", "--config", path}
 		}
 		return own, nil
 	}
@@ -194,7 +191,7 @@ func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 // places are the variables that say where this workbench finds its configuration and its secrets, where that is not the
 // usual place: many clients keep them from the programs that they start, and desktops do not have them.
 func places(e *cli.Environment) (env clients.Pairs) {
-	home, _ := e.Lookup("HOME")
+	home := userdir.Home(e.Lookup)
 	for name, usual := range map[string]string{"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state", "WORKBENCH_SECRETS_KEY": ".local/state/workbench/secrets.key"} {
 		value, _ := e.Lookup(name)
 		if filepath.IsAbs(value) && filepath.Clean(value) != filepath.Join(home, filepath.FromSlash(usual)) {
@@ -207,17 +204,13 @@ func places(e *cli.Environment) (env clients.Pairs) {
 
 // programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version
 // comes.
-func programPath() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("the path of this program is unknown: %w", err)
-	}
+func programPath(e *cli.Environment) string {
 	if found, err := exec.LookPath("workbench"); err == nil {
-		if found, err = cli.Abs(found); err == nil && cli.IsSameFile(found, self) {
-			return found, nil
+		if found, err = cli.Abs(found); err == nil && cli.IsSameFile(found, e.Program) {
+			return found
 		}
 	}
-	return self, nil
+	return e.Program
 }
 
 // chosen are the files of the clients that are named, or of all that have one.
@@ -240,7 +233,7 @@ func chosen(e *cli.Environment, args []string) ([]written, error) {
 				return nil, err
 			}
 		case w.path == "":
-			return nil, cli.Hint(fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it")
+			return nil, cli.Hint(fmt.Errorf("there is no place for the file of %s: %w", c.Title, userdir.ErrNone), "set it")
 		case w.old != nil || len(args) > 0:
 			all = append(all, w)
 		}

@@ -29,8 +29,8 @@ func TestForeignProc(t *testing.T) {
 				cmd.Path, cmd.Args = path, append(wrapper, cmd.Args...)
 			}
 			cmd.SysProcAttr = ownProcesses()
-			if err := cmd.Start(); os.Getuid() != 0 && errors.Is(err, fs.ErrPermission) {
-				t.Skip("who is not root may make no namespaces here: ", err)
+			if err := cmd.Start(); errors.Is(err, fs.ErrPermission) {
+				t.Skip("no namespaces may be made here: ", err)
 			} else if err != nil {
 				t.Fatal(err)
 			}

@@ -31,8 +31,8 @@ func answers(t *testing.T, cmd *exec.Cmd, meanwhile func(), lines ...string) (sa
 	do(t, err)
 	out, err := cmd.StdoutPipe()
 	do(t, err)
-	if err := cmd.Start(); os.Getuid() != 0 && errors.Is(err, fs.ErrPermission) {
-		t.Skip("who is not root may make no namespaces here: ", err)
+	if err := cmd.Start(); errors.Is(err, fs.ErrPermission) {
+		t.Skip("no namespaces may be made here: ", err)
 	} else {
 		do(t, err)
 	}

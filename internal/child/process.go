@@ -122,8 +122,9 @@ func (p *Process) Exit() Exit {
 	return exit
 }
 
-// tailWait bounds how long Tail waits for the last words of a process that has ended.
-const tailWait = 100 * time.Millisecond
+// tailWait bounds how long Tail waits for the last words of a process that has ended, where what is in the pipe cannot be
+// asked for and somebody else holds it. Elsewhere the reading has ended before.
+const tailWait = 2 * time.Second
 
 // Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included. Where none
 // of them would name an error and an earlier one does, that one and what followed it are among them. Lines that are empty
@@ -198,7 +199,13 @@ func (p *Process) finish() {
 	case <-p.life.gone: // not even SIGKILL ended it
 	}
 	p.stdin.Close()
-	p.drain()
+	go drain(p.stderr, func() time.Duration { return drainTail })
+	drain(p.stdout, func() time.Duration {
+		if p.isStopped() {
+			return drainStop
+		}
+		return drainMax
+	})
 	<-p.tail.done
 	p.stderr.Close()
 	<-p.life.gone
@@ -208,29 +215,24 @@ const (
 	drainIdle = 50 * time.Millisecond  // how long an open but silent output is read after the process ended
 	drainMax  = 5 * time.Second        // how long a slow reader is given for what is in the pipe
 	drainStop = 250 * time.Millisecond // the same once Stop was called, when there may be no reader any more
+	drainTail = time.Second            // the same for stderr, whose reader is ours and only has to get its turn
 )
 
-// drain waits until the outputs are read to their end. A descendant may hold them open for ever, so reading is cut off
-// after drainIdle, but not before what is in the pipes has been read: these may be the last answers of a server that
-// has exited in good order, on their way to a slow client.
-func (p *Process) drain() {
+// drain waits until an output is read to its end, for as long as limit says at most. A descendant may hold it open for
+// ever, so reading is cut off after drainIdle, but not before what is in the pipe has been read: these may be the last
+// answers of a server that has exited in good order, on their way to a slow client, or words that say why it ended.
+func drain(output *os.File, limit func() time.Duration) {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, drainIdle/2) {
-		out, err := outputState(p.stdout), outputState(p.stderr)
-		if out == outputEnded && err == outputEnded {
+		state := outputState(output)
+		if state == outputEnded {
 			return
 		}
 		waited := time.Since(began)
-		limit := drainMax
-		if p.isStopped() {
-			limit = drainStop
-		}
-		if waited >= limit || waited >= drainIdle && out != outputPending && err != outputPending {
+		if waited >= limit() || waited >= drainIdle && state == outputOpen {
 			break
 		}
 		time.Sleep(pause)
 	}
-	now := time.Now()
-	p.stdout.SetReadDeadline(now)
-	p.stderr.SetReadDeadline(now)
+	output.SetReadDeadline(time.Now())
 }

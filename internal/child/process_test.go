@@ -364,7 +364,7 @@ func TestTail(t *testing.T) {
 			}
 			p := mustStart(t, start, s)
 			waitDone(t, p)
-			close(asked)
+			time.AfterFunc(200*time.Millisecond, func() { close(asked) }) // as on a machine with too much to do
 			if got := p.Tail(); !slices.Equal(got, words("leaving", "with 7")) {
 				t.Errorf("got %q", got)
 			}

@@ -17,9 +17,18 @@ import (
 // checked.
 func Mark(tb testing.TB) string {
 	tb.Helper()
+	return markFor(tb, grace)
+}
+
+// grace is the time that a process has to end once it should.
+const grace = 5 * time.Second
+
+// markFor is Mark with another grace.
+func markFor(tb testing.TB, grace time.Duration) string {
+	tb.Helper()
 	mark := "WORKBENCH_TEST_MARK=" + rand.Text()
 	tb.Cleanup(func() {
-		for _, p := range outlived(mark) {
+		for _, p := range outlived(mark, grace) {
 			tb.Errorf("left running: %v", p)
 			if process, err := os.FindProcess(p.PID); err == nil {
 				_ = process.Kill() // it may have ended by now
@@ -59,23 +68,23 @@ func Kill(tb testing.TB, mark, word string) {
 		tb.Fatal(err)
 	}
 	// A dead process can be signalled until its parent has waited for it.
-	if !poll(func() bool { return errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) }) {
+	if !poll(grace, func() bool { return errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) }) {
 		tb.Fatalf("%v runs on after it was killed", victims[0])
 	}
 }
 
 // outlived gives the marked processes a moment to end, since the last of them are told to by others that have just
 // ended, and returns those that did not.
-func outlived(mark string) []Running {
+func outlived(mark string, grace time.Duration) []Running {
 	var left []Running
-	poll(func() bool { left = Marked(mark); return len(left) == 0 })
+	poll(grace, func() bool { left = Marked(mark); return len(left) == 0 })
 	return left
 }
 
 // poll asks again and again, since the end of a process that is not ours tells nobody, and reports whether it became so
-// in good time.
-func poll(done func() bool) bool {
-	const grace, look = 5 * time.Second, 20 * time.Millisecond
+// in the time of grace.
+func poll(grace time.Duration, done func() bool) bool {
+	const look = 20 * time.Millisecond
 	for deadline := time.Now().Add(grace); !done(); time.Sleep(look) {
 		if time.Now().After(deadline) {
 			return false

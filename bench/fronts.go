@@ -65,10 +65,15 @@ func (c *conversation) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err = greet(c.caller); err == nil && c.box {
-		err = open(c.caller)
+	if err = greet(c.caller); err != nil || !c.box {
+		return err
 	}
-	return err
+	if h, ok := c.caller.(*httpClient); ok {
+		if err := h.listen(); err != nil {
+			return err
+		}
+	}
+	return open(c.caller)
 }
 
 // close ends the front. One that serves HTTP does not end with its input.

@@ -149,7 +149,7 @@ func (b *bench) withTools(ctx context.Context, n int) (*grown, error) {
 // withSessions has n sessions, ours among them, over HTTP.
 func (b *bench) withSessions(ctx context.Context, n int) (*grown, error) {
 	// What a client is told of opened tools it has to list again before it gets its answer, which ours over HTTP does
-	// not.
+	// only where it listens.
 	config := toolboxes(map[string]any{}, entry(b.child()))
 	config["toolMode"] = "proxy"
 	path, err := b.write("sessions-more", config)

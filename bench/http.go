@@ -24,6 +24,8 @@ type httpClient struct {
 	session           string // Mcp-Session-Id, once the server gave one
 	last              int
 	conns             []*httpConn
+	stream            *httpConn      // of what belongs to no request; nil before listen
+	listening         sync.WaitGroup // on the stream, until close at the latest
 }
 
 // httpConn is one connection; it belongs to one goroutine at a time.
@@ -87,18 +89,30 @@ func dialHTTP(ctx context.Context, address, token string) (*httpClient, error) {
 
 // dial makes one more connection.
 func (c *httpClient) dial() (*httpConn, error) {
+	conn, err := c.connect()
+	if err == nil {
+		c.conns = append(c.conns, conn)
+	}
+	return conn, err
+}
+
+// connect makes a connection that the caller closes.
+func (c *httpClient) connect() (*httpConn, error) {
 	conn, err := net.Dial("tcp", c.addr)
 	if err != nil {
 		return nil, err
 	}
-	c.conns = append(c.conns, &httpConn{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10)})
-	return c.conns[len(c.conns)-1], nil
+	return &httpConn{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
 func (c *httpClient) close() {
 	for _, conn := range c.conns {
 		_ = conn.Close() // nothing that matters is on its way
 	}
+	if c.stream != nil {
+		_ = c.stream.Close()
+	}
+	c.listening.Wait()
 }
 
 func (c *httpClient) Call(method, params string) ([]byte, error) {

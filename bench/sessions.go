@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"time"
 )
 
 // Rows of what the sessions of clients over HTTP cost.
@@ -112,20 +115,45 @@ func beginActive(first *httpClient) (c *httpClient, err error) {
 	return c, err
 }
 
-// listen opens the stream of what belongs to no request, on a connection of its own.
+// listen opens the stream of what belongs to no request, on a connection of its own. When the server says there that its
+// tools have changed, they are listed again, as clients do: the answer to an open waits for that.
 func (c *httpClient) listen() error {
-	conn, err := c.dial()
+	conn, err := c.connect()
 	if err != nil {
 		return err
 	}
+	c.stream = conn
 	request := "GET " + c.path + " HTTP/1.1\r\nHost: " + c.addr + "\r\nAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n" +
 		"Authorization: Bearer " + c.token + "\r\nMcp-Session-Id: " + c.session + "\r\n\r\n"
 	if _, err := conn.Write([]byte(request)); err != nil {
 		return err
 	}
-	r, err := http.ReadResponse(bufio.NewReader(conn), nil) // what comes after the header waits in the connection
-	if err == nil && r.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the stream: HTTP status %s", r.Status)
+	r, err := http.ReadResponse(conn.in, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	if r.StatusCode != http.StatusOK {
+		return fmt.Errorf("the stream: HTTP status %s", r.Status)
+	}
+	c.listening.Go(func() { c.relist(r.Body) })
+	return nil
+}
+
+// relist lists the tools once the stream says that they have changed. What the stream says after that waits in the
+// connection, and a stream that ends before ends the wait. Whoever needs the list fails by itself where it does not come.
+func (c *httpClient) relist(stream io.Reader) {
+	for lines := bufio.NewScanner(stream); lines.Scan(); {
+		if !bytes.Contains(lines.Bytes(), []byte(`"notifications/tools/list_changed"`)) {
+			continue
+		}
+		// The first connection is that of the open, which is under way, and one more is not to be weighed with the session.
+		conn, err := c.connect()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(patience))            // close waits for this
+		_, _ = c.exchange(conn, c.message("tools/list", "{}", 0)) // Call gives no request the id 0
+		return
+	}
 }

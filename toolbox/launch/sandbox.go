@@ -28,8 +28,17 @@ type Sandbox struct {
 	Rules   sandbox.Rules
 	Missing []string // what of it cannot be enforced
 
-	request sandbox.Request
-	env     []string
+	bestEffort bool
+	request    sandbox.Request
+	env        []string
+}
+
+// Gap is why the server does not start in this sandbox, an [UnenforcedError]; nil if it does.
+func (s *Sandbox) Gap() error {
+	if len(s.Missing) == 0 || s.bestEffort {
+		return nil
+	}
+	return &UnenforcedError{s.Missing}
 }
 
 // PlanSandbox says what the sandbox of a server of a toolbox comes to; nil if it has none. environ is the environment
@@ -68,8 +77,8 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 	return &Sandbox{
 		Rules:   plan.Rules,
 		Missing: slices.Concat(plan.Rules.Missing(), plan.Beyond),
-		request: q,
-		env:     declare(plan.Env, cfg.Env),
+		request: q, bestEffort: cfg.Sandbox.BestEffort,
+		env: declare(plan.Env, cfg.Env),
 	}, nil
 }
 
@@ -81,8 +90,8 @@ func Child(box string, cfg config.Server, environ []string, folder string) (chil
 	if plan == nil || err != nil {
 		return spec, err
 	}
-	if len(plan.Missing) > 0 && !cfg.Sandbox.BestEffort {
-		return spec, &UnenforcedError{plan.Missing}
+	if err := plan.Gap(); err != nil {
+		return spec, err
 	}
 	if err := plan.request.Prepare(); err != nil {
 		return spec, fmt.Errorf("sandbox: %w", err)

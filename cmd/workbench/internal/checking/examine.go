@@ -19,9 +19,11 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
+	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -73,12 +75,20 @@ func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *e
 		case s.Builtin == config.BuiltinWorkflow:
 			found[i] = missingFolders(s.Workflows)
 		case s.Transport != config.TransportBuiltin:
-			all.Go(func() error { found[i] = append(lookAt(e, *s), unsetSecrets(*s, secrets)...); return ctx.Err() })
+			all.Go(func() error {
+				found[i] = slices.Concat(lookAt(e, t.Name, *s), unsetSecrets(*s, secrets), unread(e.Environ, *s))
+				return ctx.Err()
+			})
 		}
 	}
 	_ = all.Wait() // whoever asked hears of the end of ctx
 	for i := range found {
 		x.add(i, found[i]...)
+	}
+	if file := cfg.HTTP.JWT.KeyFile; file != "" {
+		if _, _, err := openfile.ReadTrusted(file, 1<<20); err != nil {
+			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("http.jwt.keyFile: %v", err), Remedy: "correct the path, or the file"})
+		}
 	}
 	x.relations(cfg)
 	recallInto(e, x, cfg)
@@ -86,13 +96,43 @@ func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *e
 	return x
 }
 
-// lookAt looks at one server.
-func lookAt(e *opening.Environment, s config.Server) []diagnosis.Finding {
+// lookAt looks at one server of a toolbox.
+func lookAt(e *opening.Environment, box string, s config.Server) []diagnosis.Finding {
 	s, err := plainServer(e, s)
 	if err != nil {
 		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "correct the entry, or what it names"}}
 	}
-	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+	found := diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+	if !slices.ContainsFunc(found, func(f diagnosis.Finding) bool { return f.Level == diagnosis.Fault }) {
+		found = append(found, unsandboxed(e.Environment, box, s)...)
+	}
+	return found
+}
+
+// unread finds what the secrets and the login of a server are to be read from, and cannot be.
+func unread(environ []string, s config.Server) (found []diagnosis.Finding) {
+	need := func(what, file string, command []string) {
+		var err error
+		switch {
+		case file != "":
+			var f *os.File
+			if f, _, err = openfile.Open(file); err == nil {
+				err = f.Close()
+			}
+		case len(command) > 0:
+			err = child.Spec{Command: command[0], Args: command[1:], Env: environ}.Look()
+		}
+		if err != nil {
+			found = append(found, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("%s: %v", what, err), Remedy: "correct the entry, or what it names"})
+		}
+	}
+	for _, secret := range s.Secrets() {
+		need("its secret "+secret.Name, "", secret.Command)
+	}
+	need("oauth.privateKeyFile", s.OAuth.PrivateKeyFile, nil)
+	need("oauth.assertion", s.OAuth.Assertion.File, s.OAuth.Assertion.Command)
+	need("oauth.identityProvider.idToken", s.OAuth.IdentityProvider.IDToken.File, s.OAuth.IdentityProvider.IDToken.Command)
+	return found
 }
 
 // missingFolders says which folders of workflows are not there. One that is made later is found, so that this need not

@@ -254,7 +254,7 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	if k == toolbox.Tools {
 		for x := range toolbox.Excluded([]*toolbox.Server{srv}, last) {
 			err := fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
-			return toolbox.Item{}, cli.Hint(err, "the entry of the server in the configuration decides; workbench tools "+shellword.Word(b.Name)+" lists what is left")
+			return toolbox.Item{}, cli.Hint(err, "workbench tools "+shellword.Word(b.Name)+" lists what is left")
 		}
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {

@@ -60,6 +60,9 @@ func Repetition(env *cli.Environment, of *status.Workbench, c *calls.Call) ([]st
 	case c.Masked:
 		why, hint = "secrets were removed from its arguments", "workbench call "+shellword.Word(c.Name())+" takes them from you"
 	}
+	if named := Named(env, of); named != "" {
+		hint = cli.With(hint, named)
+	}
 	if why == "" {
 		var err error
 		if why, hint, err = elsewhere(env, of); err != nil {

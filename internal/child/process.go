@@ -122,20 +122,14 @@ func (p *Process) Exit() Exit {
 	return exit
 }
 
-// tailWait bounds how long Tail waits for the last words of a process that has ended, where what is in the pipe cannot be
-// asked for and somebody else holds it. Elsewhere the reading has ended before.
-const tailWait = 2 * time.Second
-
 // Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included. Where none
 // of them would name an error and an earlier one does, that one and what followed it are among them. Lines that are empty
-// once they are clean are left out. After Done it holds the last words.
+// once they are clean are left out. After Done it waits until what the process wrote has been read, and holds its last
+// words.
 func (p *Process) Tail() foreign.Words {
 	select {
 	case <-p.life.exited:
-		select {
-		case <-p.tail.done:
-		case <-time.After(tailWait):
-		}
+		<-p.tail.done
 	default:
 	}
 	return p.tail.last()
@@ -199,13 +193,9 @@ func (p *Process) finish() {
 	case <-p.life.gone: // not even SIGKILL ended it
 	}
 	p.stdin.Close()
-	go drain(p.stderr, func() time.Duration { return drainTail })
-	drain(p.stdout, func() time.Duration {
-		if p.isStopped() {
-			return drainStop
-		}
-		return drainMax
-	})
+	before := p.tail.taken.Load()
+	go drain(p.stderr, func(time.Duration) bool { return p.tail.taken.Load()-before > pipeMost })
+	drain(p.stdout, func(waited time.Duration) bool { return waited >= drainMax || waited >= drainStop && p.isStopped() })
 	<-p.tail.done
 	p.stderr.Close()
 	<-p.life.gone
@@ -213,15 +203,16 @@ func (p *Process) finish() {
 
 const (
 	drainIdle = 50 * time.Millisecond  // how long an open but silent output is read after the process ended
-	drainMax  = 5 * time.Second        // how long a slow reader is given for what is in the pipe
+	drainMax  = time.Minute            // how long a slow reader is given for what is in the pipe
 	drainStop = 250 * time.Millisecond // the same once Stop was called, when there may be no reader any more
-	drainTail = time.Second            // the same for stderr, whose reader is ours and only has to get its turn
+	pipeMost  = 1 << 20                // bytes that a pipe of any system holds: what is behind them the process did not write
 )
 
-// drain waits until an output is read to its end, for as long as limit says at most. A descendant may hold it open for
-// ever, so reading is cut off after drainIdle, but not before what is in the pipe has been read: these may be the last
-// answers of a server that has exited in good order, on their way to a slow client, or words that say why it ended.
-func drain(output *os.File, limit func() time.Duration) {
+// drain waits until an output is read to its end, or is over by what is said of the time since the process ended. A
+// descendant may hold it open for ever, so reading is cut off after drainIdle, but not before what is in the pipe has been
+// read: these may be the last answers of a server that has exited in good order, on their way to a slow client, or words
+// that say why it ended.
+func drain(output *os.File, over func(waited time.Duration) bool) {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, drainIdle/2) {
 		state := outputState(output)
@@ -229,7 +220,7 @@ func drain(output *os.File, limit func() time.Duration) {
 			return
 		}
 		waited := time.Since(began)
-		if waited >= limit() || waited >= drainIdle && state == outputOpen {
+		if over(waited) || waited >= drainIdle && state == outputOpen {
 			break
 		}
 		time.Sleep(pause)

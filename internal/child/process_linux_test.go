@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,4 +212,31 @@ func TestAdopted(t *testing.T) {
 	if out, err := exec.Command(self, "helper", "orphanage").Output(); err != nil || string(out) != "0" {
 		t.Errorf("got %q and %v, want 0 dead children left", out, err)
 	}
+}
+
+// Somebody who is no descendant may hold the pipes for good, and write without end: that holds nobody up.
+func TestOutputOfAnother(t *testing.T) {
+	t.Parallel()
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("lastwords"))
+		line := bytes.Repeat([]byte("noise\n"), 100)
+		var writing sync.WaitGroup
+		defer writing.Wait()
+		for _, fd := range []int{1, 2} {
+			pipe, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", p.PID(), fd), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writing.Go(func() {
+				defer pipe.Close()
+				for err := error(nil); err == nil; {
+					_, err = pipe.Write(line)
+				}
+			})
+		}
+		stop(t, p, child.Grace{EOF: time.Hour})
+		if len(p.Tail()) == 0 {
+			t.Error("got no last words")
+		}
+	})
 }

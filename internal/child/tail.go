@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
@@ -20,6 +21,8 @@ type tail struct {
 	each func(foreign.Text) // may be nil
 	hide func(string) string
 	done chan struct{}
+
+	taken atomic.Int64 // bytes that were read
 
 	mu     sync.Mutex
 	kept   kept
@@ -41,6 +44,7 @@ func (t *tail) readFrom(f *os.File) {
 	buf := make([]byte, 8<<10)
 	for {
 		n, err := f.Read(buf)
+		t.taken.Add(int64(n))
 		t.write(buf[:n])
 		if err != nil {
 			t.endLine()

@@ -179,8 +179,13 @@ func (cr *caller) callFound(f *flight, c *call, name string, to naming.Route, er
 	cr.callAs(f, c, to)
 }
 
-// hint says which names that clients see are like one that is not known.
+// hint says why a tool of a full name is not offered, or which names that clients see are like one that is not known.
 func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
+	if _, srv := sh.Named(name); srv != nil && k == toolbox.Tools {
+		if left := leftOut([]*toolbox.Server{srv}, name); left != "" {
+			return left
+		}
+	}
 	near := nearest.Names(name, sh.Routes().Directory(k).Names(), mostNear)
 	if near == nil {
 		switch {

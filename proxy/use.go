@@ -242,7 +242,7 @@ func (f *flight) useNow(c *call, w usage, to naming.Route) {
 // missing says why a tool is not found: its server is unknown or not there, or has no such tool. The names that it gives
 // instead are those by which a tool can be called.
 func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
-	var servers, names, absent, left []string
+	var servers, names, absent []string
 	var meant []*toolbox.Server
 	var tools []toolbox.Item
 	for _, srv := range b.Servers() {
@@ -270,9 +270,6 @@ func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
 		}
 	}
-	for x := range toolbox.Excluded(meant, w.Tool) {
-		left = append(left, fmt.Sprintf("server %q has it, but %s", x.Server.Name, x.Why))
-	}
 	cfg := sh.View().Cfg
 	if _, ok := b.Server(w.Server); w.Server != "" && !ok {
 		msg := fmt.Sprintf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.Server), strings.Join(servers, ", "))
@@ -287,9 +284,9 @@ func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
 	}
 	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.Tool), where)
 	server, _, _ := strings.Cut(w.Tool, "/")
-	switch whose := meta.Holder(cfg, server); {
-	case left != nil:
-		return errors.New(msg + "; " + strings.Join(left, "; "))
+	switch whose, left := meta.Holder(cfg, server), leftOut(meant, w.Tool); {
+	case left != "":
+		return errors.New(msg + left)
 	case meta.Reserved(w.Tool) && sh.View().HasMeta(w.Tool):
 		return errors.New(msg + "; it is a tool of workbench itself: call it directly")
 	case server != w.Tool && w.Server == "" && whose != "":
@@ -322,6 +319,18 @@ func missing(sh *shelf.Shelf, b *shelf.Box, w naming.Want) error {
 		msg += "; " + strings.Join(absent, "; ")
 	}
 	return errors.New(msg)
+}
+
+// leftOut says which of the servers have a tool that is not offered, and why. The name of the tool is the servers', or,
+// of a single server, the one that clients would see.
+func leftOut(servers []*toolbox.Server, tool string) (said string) {
+	if len(servers) == 1 {
+		tool = strings.TrimPrefix(tool, servers[0].Toolbox+"__"+servers[0].Name+"__")
+	}
+	for x := range toolbox.Excluded(servers, tool) {
+		said += fmt.Sprintf("; server %q has it, but %s", x.Server.Name, x.Why)
+	}
+	return said
 }
 
 // mostNear is how many names are told that are like one that is not known.

@@ -49,6 +49,71 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
+// A server of both eras that is too slow in starting is not kept as one that leaves server/discover unanswered.
+func TestSlowStartIsNotKept(t *testing.T) {
+	for name, tt := range map[string]struct {
+		builtin wire.Endpoint
+		mute    bool
+	}{
+		"slow": {both(10 * time.Second), false},
+		"mute": {&mcptest.Server{Silent: []string{"server/discover"}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "s", Timeouts: childServer("", "").Timeouts}
+				kept := catalogueIn(t.TempDir())
+				b := open(t, toolbox.Options{
+					Client:    toolbox.Client{Version: "2026-07-28"},
+					Catalogue: kept,
+					Builtins:  map[string]toolbox.Builtin{"s": func(principal.Principal, config.Server) (wire.Endpoint, error) { return tt.builtin, nil }},
+				}, cfg)
+				ready(t, server(t, b, "s"))
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if e := kept.List().Newest(toolbox.KeyOf(cfg)); e == nil || e.Version != "2025-11-25" || e.Mute != tt.mute {
+					t.Errorf("got %t, want a legacy server, mute %t", e != nil && e.Mute, tt.mute)
+				}
+			})
+		})
+	}
+}
+
+// both is a server of both eras that answers what it is asked first a while after its start, and then the rest in order.
+type both time.Duration
+
+func (rest both) Connect(send func([]byte)) wire.Session {
+	legacy, modern := (&mcptest.Server{}).Connect(send), (&mcptest.Server{Modern: true}).Connect(send)
+	s := &bothSession{legacy, make(chan []byte, 100), make(chan struct{})}
+	go func() {
+		defer close(s.over)
+		time.Sleep(time.Duration(rest))
+		to := modern
+		for raw := range s.read {
+			if bytes.Contains(raw, []byte(`"initialize"`)) {
+				to = legacy
+			}
+			to.Receive(raw)
+		}
+		_ = modern.Close(context.Background())
+	}()
+	return s
+}
+
+type bothSession struct {
+	wire.Session
+	read chan []byte
+	over chan struct{}
+}
+
+func (s *bothSession) Receive(raw []byte) { s.read <- bytes.Clone(raw) }
+
+func (s *bothSession) Close(ctx context.Context) error {
+	close(s.read)
+	<-s.over
+	return s.Session.Close(ctx)
+}
+
 // A server that answers initialize by revision 2026-07-28 is spoken to in that.
 func TestFaultH8_InitializeIsAnsweredByAModernVersion(t *testing.T) {
 	builtin := func(principal.Principal, config.Server) (wire.Endpoint, error) {

@@ -337,29 +337,34 @@ func TestFiltersOfKnownTools(t *testing.T) {
 	}
 }
 
-// A server that ends when it is asked which era it is of is not asked again.
+// A server that ends when it is asked which era it is of is not asked again, however late it ends.
 func TestProbeIsRemembered(t *testing.T) {
 	t.Parallel()
-	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Version: "2026-07-28"}}
-	for i, want := range []int32{2, 1, 1} {
-		var spawned atomic.Int32
-		opts.Spawn = func(s child.Spec) (*child.Process, error) { spawned.Add(1); return child.Start(s) }
-		opts.Peer = newPeer()
-		b := open(t, opts, childServer("s", "unprobed"))
-		ready(t, server(t, b, "s"))
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := spawned.Load(); got != want {
-			t.Errorf("run %d: got %d processes, want %d", i, got, want)
-		}
-	}
-	// One that has become modern, with the same command line, is found to be so.
-	s := childServer("s", "modern")
-	b := open(t, opts, s)
-	ready(t, server(t, b, "s"))
-	if st := server(t, b, "s").Status(); st.State != toolbox.Ready || !server(t, b, "s").Era().IsStateless() {
-		t.Errorf("got %+v, want a modern server that is ready", st)
+	for _, spec := range []string{"unprobed", "unprobed=late"} {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Version: "2026-07-28"}}
+			for i, want := range []int32{2, 1, 1} {
+				var spawned atomic.Int32
+				opts.Spawn = func(s child.Spec) (*child.Process, error) { spawned.Add(1); return child.Start(s) }
+				opts.Peer = newPeer()
+				b := open(t, opts, childServer("s", spec))
+				ready(t, server(t, b, "s"))
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if got := spawned.Load(); got != want {
+					t.Errorf("run %d: got %d processes, want %d", i, got, want)
+				}
+			}
+			// One that has become modern, with the same command line, is found to be so.
+			s := childServer("s", "modern")
+			b := open(t, opts, s)
+			ready(t, server(t, b, "s"))
+			if st := server(t, b, "s").Status(); st.State != toolbox.Ready || !server(t, b, "s").Era().IsStateless() {
+				t.Errorf("got %+v, want a modern server that is ready", st)
+			}
+		})
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 //	mute          it says nothing
 //	banner        it greets people before it speaks MCP
 //	unprobed      it ends when it is asked by server/discover
+//	unprobed=late the same, but as a slow one does, when it has been asked by initialize, too
 func Program() {
 	specs := append(os.Args[1:], strings.Fields(os.Getenv("FAKESERVER"))...)
 	specs = slices.DeleteFunc(specs, func(s string) bool { return strings.HasPrefix(s, "--") })
@@ -49,8 +50,8 @@ func Program() {
 	case "banner":
 		specs = specs[1:]
 		fmt.Print("Welcome to the server!\n\n")
-	case "unprobed":
-		specs, in = specs[1:], untilDiscover()
+	case "unprobed", "unprobed=late":
+		specs, in = specs[1:], untilDiscover(mode == "unprobed=late")
 	}
 	server, err := New(specs...)
 	if err != nil {
@@ -70,18 +71,22 @@ func serve(in io.Reader, s *Server) {
 	}
 }
 
-// untilDiscover gives the lines before the first that asks by server/discover.
-func untilDiscover() io.Reader {
+// untilDiscover gives the lines before the first that asks by server/discover. It ends with that line or, if late, with
+// the one that then asks by initialize.
+func untilDiscover(late bool) io.Reader {
 	in, feed := io.Pipe()
 	go func() {
 		lines := bufio.NewReader(os.Stdin)
-		for {
+		for probed := false; ; {
 			line, err := lines.ReadString('\n')
-			if err != nil || strings.Contains(line, "server/discover") {
+			probed = probed || strings.Contains(line, "server/discover")
+			if err != nil || probed && (!late || strings.Contains(line, `"initialize"`)) {
 				_ = feed.Close()
 				return
 			}
-			_, _ = io.WriteString(feed, line)
+			if !probed {
+				_, _ = io.WriteString(feed, line)
+			}
 		}
 	}()
 	return in

@@ -25,26 +25,42 @@ var ErrProbeEnded = errors.New("the server ended when it received server/discove
 // Handshake agrees with the server on a protocol revision, of the client's era where the server has it, so that the
 // least has to be translated. A legacy client's servers are asked by initialize first, which all but those that speak
 // only 2026-07-28 understand; a modern client's by server/discover, which some legacy servers leave unanswered and some
-// end on: legacy says that this one is known to. One that speaks only 2026-07-28 and was too slow in starting to answer
-// is asked again when it has refused initialize.
+// end on: legacy says that this one is known to. One that was too slow in starting to answer is asked by initialize, and
+// is not taken for such a server if it answers server/discover before that, late as it is. One that speaks only
+// 2026-07-28 is asked again when it has refused initialize.
 func Handshake(ctx context.Context, c *Conn, legacy bool) error {
-	client := c.opts.Client
-	mute := legacy
-	if eras.Of(client.Version).IsStateless() && !legacy {
-		pctx, cancel := context.WithTimeout(ctx, probeWait)
-		err := Discover(pctx, c)
-		mute = pctx.Err() != nil || errors.As(err, new(*StrayError))
-		cancel()
-		if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
-			return err
+	mute := func() bool { return legacy }
+	ended := func() bool { return false } // by server/discover
+	if eras.Of(c.opts.Client.Version).IsStateless() && !legacy {
+		asked := inquire(ctx, c)
+		defer asked.end()
+		ended = func() bool {
+			select {
+			case <-c.link.Done():
+				return !asked.isAnswered()
+			default:
+				return false
+			}
 		}
-		select {
-		case <-c.link.Done():
+		mute = func() bool { return c.Calls.of(nil) != nil } // no other call is under way once initialize is answered
+		if asked.wait() {
+			err := asked.err
+			mute = func() bool { return errors.As(asked.err, new(*StrayError)) }
+			if err == nil {
+				err = discovered(c, asked.raw)
+			}
+			if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
+				return err
+			}
+		}
+		if ended() {
 			return ErrProbeEnded
-		default:
 		}
 	}
 	err := initialize(ctx, c, mute)
+	if err != nil && ended() {
+		return ErrProbeEnded
+	}
 	if errors.As(err, new(*link.RPCError)) && !legacy {
 		if derr := Discover(ctx, c); derr == nil || saysNothingOfEra(derr) {
 			return derr
@@ -53,8 +69,51 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	return err
 }
 
-// initialize agrees with a server on a revision; mute says that it left server/discover unanswered or ended on it.
-func initialize(ctx context.Context, c *Conn, mute bool) error {
+// inquiry is a server/discover that the server may leave unanswered.
+type inquiry struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it is answered or over
+	raw    []byte
+	err    error
+}
+
+// inquire asks the server. The request stays until end is called, so that the answer of one that is slow is known.
+func inquire(ctx context.Context, c *Conn) *inquiry {
+	ctx, cancel := context.WithCancel(ctx)
+	q := &inquiry{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(q.done)
+		q.raw, q.err = discover(ctx, c)
+	}()
+	return q
+}
+
+func (q *inquiry) end() {
+	q.cancel()
+	<-q.done
+}
+
+// isAnswered ends the inquiry, and reports whether the server answered.
+func (q *inquiry) isAnswered() bool {
+	q.end()
+	return q.err == nil || errors.As(q.err, new(*link.RPCError))
+}
+
+// wait reports whether it is over before the server was silent for too long.
+func (q *inquiry) wait() bool {
+	late := time.NewTimer(probeWait)
+	defer late.Stop()
+	select {
+	case <-q.done:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// initialize agrees with a server on a revision; mute says, once it has, that it left server/discover unanswered or ended
+// on it.
+func initialize(ctx context.Context, c *Conn, mute func() bool) error {
 	client := c.opts.Client
 	version := client.Version
 	if !eras.Of(version).HasHandshake() {
@@ -79,7 +138,7 @@ func initialize(ctx context.Context, c *Conn, mute bool) error {
 	}
 	// A server may answer by the revision that it has, and then it is spoken to in that, which has no notification that
 	// ends a handshake.
-	h := Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw, Mute: mute && !eras.Of(r.ProtocolVersion).IsStateless()}
+	h := Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw, Mute: mute() && !eras.Of(r.ProtocolVersion).IsStateless()}
 	if err := greeted(c, h, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
@@ -92,6 +151,15 @@ func initialize(ctx context.Context, c *Conn, mute bool) error {
 // Discover agrees with a server of revision 2026-07-28 or a later one. It is asked by the newest, and again by the one
 // that it wants if it refuses that.
 func Discover(ctx context.Context, c *Conn) error {
+	raw, err := discover(ctx, c)
+	if err != nil {
+		return err
+	}
+	return discovered(c, raw)
+}
+
+// discover asks the server, and returns what it said of itself.
+func discover(ctx context.Context, c *Conn) ([]byte, error) {
 	c.hello.Store(new(Hello)) // nothing is agreed on while this is asked
 	ask := func(revision string) ([]byte, error) {
 		params := wire.NewObject(nil).Raw("_meta", fmt.Appendf(nil, "{%s}", eraMembers(c.opts.Client, revision, ""))).End()
@@ -101,9 +169,11 @@ func Discover(ctx context.Context, c *Conn) error {
 	if again := Wanted(err); again != "" {
 		raw, err = ask(again)
 	}
-	if err != nil {
-		return err
-	}
+	return raw, err
+}
+
+// discovered keeps what the server answered to server/discover.
+func discovered(c *Conn, raw []byte) error {
 	var r struct {
 		SupportedVersions []string        `json:"supportedVersions"`
 		Capabilities      json.RawMessage `json:"capabilities"`

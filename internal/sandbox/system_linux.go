@@ -9,7 +9,9 @@ func systemFiles() []string {
 	for _, name := range []string{
 		"alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "gai.conf", "group", "host.conf", "hosts",
 		"inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf", "localtime", "machine-id", "magic", "mime.types",
-		"nsswitch.conf", "os-release", "passwd", "pki", "protocols", "resolv.conf", "services", "ssl", "static", "terminfo", "timezone",
+		"nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/java", "pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf",
+		"pki/tls/openssl.d", "protocols", "resolv.conf", "services", "ssl/ca-bundle.pem", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf",
+		"static", "terminfo", "timezone",
 	} {
 		paths = append(paths, "/etc/"+name)
 	}

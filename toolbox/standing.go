@@ -207,11 +207,12 @@ func (p *standing) setLevel(level string) (c *rpc.Conn, nth int, told bool) {
 	return p.at.conn, p.levels, true
 }
 
-// settle waits until the server has started or failed to, or is retired, after which it does neither.
+// settle waits until the server has started or failed to, or is retired, after which it does neither. One that is
+// started again before that is seen here has failed, too.
 func (p *standing) settle(ctx context.Context) {
-	for {
+	for tried := p.now().tried; ; {
 		at := p.now()
-		if at.settled() || at.retired {
+		if at.settled() || at.retired || !at.tried.Equal(tried) {
 			return
 		}
 		select {

@@ -372,7 +372,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	case told: // why it could not be started was seen before
 	case st.State == toolbox.NeedsLogin:
 		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: shellword.Line("workbench", "login", one.Toolbox+"/"+one.Server) + ", or its headers"})
-	case st.State.IsStarting():
+	case st.State.IsStarting() && st.Cause == nil:
 		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be fixed"}
 		if words := srv.LastWords(); len(words) > 0 {
 			f.Message += fmt.Sprintf("; its last words: %q", words)

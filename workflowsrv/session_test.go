@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -157,19 +160,42 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// held are files that can be read once the gate is open.
+type held struct {
+	fs.FS
+	gate chan struct{}
+}
+
+func (h held) Open(name string) (fs.File, error) {
+	<-h.gate
+	return h.FS.Open(name)
+}
+
 // TestBoundedCalls sends more calls than are worked on at a time: Receive then waits, and all are answered.
 func TestBoundedCalls(t *testing.T) {
 	t.Parallel()
-	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})}))
-	const calls = 40
+	const running, calls = 32, 40
+	files := held{library.Files(), make(chan struct{})}
+	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: []definition.Source{{Origin: definition.Embedded, FS: files}}}))
+	var received atomic.Int32
+	begun := make(chan struct{})
 	go func() {
 		for i := range calls {
-			p.session.Receive([]byte(slowCall(i)))
+			p.session.Receive([]byte(call(i, "workflow_list", map[string]any{})))
+			if received.Add(1) == running {
+				close(begun)
+			}
 		}
 	}()
+	<-begun
+	runtime.Gosched()
+	if got := received.Load(); got != running {
+		t.Errorf("got %d calls begun at once, want %d", got, running)
+	}
+	close(files.gate)
 	for range calls {
-		if got := <-p.heard; !strings.Contains(got, `"valid":false`) {
-			t.Errorf("got %s, want a verdict", got)
+		if got := <-p.heard; !strings.Contains(got, `"find-bug"`) {
+			t.Errorf("got %.300s, want the list", got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ type Routine struct {
 	*Workflow
 	File string
 }
+
+// CallsRoutines reports whether the content of a file may call routines, which is then to be read with them.
+func CallsRoutines(data []byte) bool { return bytes.Contains(data, []byte("templateCall")) }
 
 // Add adds a workflow, if its id is that of a routine.
 func (r Routines) Add(w *Workflow, file string) {

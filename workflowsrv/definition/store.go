@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -261,7 +260,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 	if known != nil && known.sum == f.sum {
 		f.finding, f.data, f.routines = known.finding, known.data, known.routines
 	} else if err == nil {
-		if bytes.Contains(data, []byte("templateCall")) {
+		if CallsRoutines(data) {
 			f.data = data
 		}
 		s.parse(f, name, data, nil)

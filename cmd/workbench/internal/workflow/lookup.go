@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -43,11 +44,11 @@ func workflowOf(e *opening.Environment, name string) (w *definition.Workflow, fi
 	if err != nil {
 		return nil, "", opts, err
 	}
-	routines, err := readRoutines(e, []string{name})
+	routines, err := routinesFor(e, []string{name})
 	if err != nil {
 		return nil, "", opts, err
 	}
-	w, err = new(definition.Parser).ParseWith(name, data, routines)
+	w, err = new(definition.Parser).ParseWith(name, data, routines(data))
 	var bad *definition.Error
 	if errors.As(err, &bad) {
 		err = cli.Hint(fmt.Errorf("%s is not valid", name), "workbench workflow validate "+shellword.Word(name)+" says why")
@@ -118,8 +119,10 @@ func completeWorkflow(e *opening.Environment) cli.Completion {
 	})
 }
 
-// readRoutines are those that lie beside the files, in folders named routines there, and in the places of workflows.
-func readRoutines(e *opening.Environment, files []string) (definition.Routines, error) {
+// routinesFor gives what finds the routines that the content of a file can call: those that lie beside the files, in
+// folders named routines there, and in the places of workflows. All these places are read for the first file that calls
+// a routine.
+func routinesFor(e *opening.Environment, files []string) (func(data []byte) definition.Routines, error) {
 	var dirs []string
 	for _, file := range files {
 		dir := filepath.Dir(file)
@@ -133,7 +136,13 @@ func readRoutines(e *opening.Environment, files []string) (definition.Routines, 
 	if err != nil {
 		return nil, err
 	}
-	return definition.NewStore(sources).Catalogue().Routines(), nil
+	read := sync.OnceValue(func() definition.Routines { return definition.NewStore(sources).Catalogue().Routines() })
+	return func(data []byte) definition.Routines {
+		if !definition.CallsRoutines(data) {
+			return nil
+		}
+		return read()
+	}, nil
 }
 
 // workflowFiles puts the workflow files of a directory in its place.

@@ -49,7 +49,7 @@ func validateFiles(ctx context.Context, env *opening.Environment, names []string
 	if err != nil {
 		return err
 	}
-	routines, err := readRoutines(env, files)
+	routines, err := routinesFor(env, files)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func validateFiles(ctx context.Context, env *opening.Environment, names []string
 	return nil
 }
 
-func validateFile(ctx context.Context, env *opening.Environment, parser *definition.Parser, routines definition.Routines, file string) verdict {
+func validateFile(ctx context.Context, env *opening.Environment, parser *definition.Parser, routines func([]byte) definition.Routines, file string) verdict {
 	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
 	var data []byte
 	var err error
@@ -91,7 +91,7 @@ func validateFile(ctx context.Context, env *opening.Environment, parser *definit
 		v.Faults = append(v.Faults, definition.Fault{Message: openfile.Reason(err)})
 		return v
 	}
-	w, err := parser.ParseWith(file, data, routines)
+	w, err := parser.ParseWith(file, data, routines(data))
 	var bad *definition.Error
 	if errors.As(err, &bad) {
 		v.ID, v.Faults = bad.ID, bad.Faults

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -165,7 +166,7 @@ func (w *Workflow) Function(name string, s, loop *Step) *Function {
 func (b *builder) checkVariables(doc *document.Node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)
-	mentioned := words(texts.String())
+	mentioned := wordsAmong(b.varList, texts.String())
 	for _, name := range b.varList {
 		// A name that is no word is taken to be mentioned.
 		if b.given[name] || mentioned[name] || !isWord(name) {
@@ -185,7 +186,7 @@ func (b *builder) noteMentions() {
 				collectTexts(&document.Node{Kind: document.Object, Members: []document.Member{m}}, &text)
 			}
 		}
-		has := words(text.String())
+		has := wordsAmong(b.varList, text.String())
 		p.step.words = map[string]bool{}
 		for _, name := range b.varList {
 			if has[name] || !isWord(name) && strings.Contains(text.String(), name) {
@@ -198,10 +199,33 @@ func (b *builder) noteMentions() {
 // words is the set of the identifiers in text.
 func words(text string) map[string]bool {
 	set := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return !inWord(c) }) {
+	for word := range wordsIn(text) {
 		set[word] = true
 	}
 	return set
+}
+
+// wordsAmong says of each name whether it is an identifier in text. A text has hundreds of times as many identifiers
+// as it is asked about.
+func wordsAmong(names []string, text string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	if len(names) == 0 {
+		return set
+	}
+	for _, name := range names {
+		set[name] = false
+	}
+	for word := range wordsIn(text) {
+		if in, asked := set[word]; asked && !in {
+			set[word] = true
+		}
+	}
+	return set
+}
+
+// wordsIn gives the identifiers in text, in their order.
+func wordsIn(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(c rune) bool { return !inWord(c) })
 }
 
 func inWord(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
@@ -238,6 +262,9 @@ func collectTexts(n *document.Node, b *strings.Builder) {
 func (b *builder) checkPlaceholders(doc *document.Node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)
+	if !placeholder.MatchString(texts.String()) {
+		return
+	}
 	mentioned := words(placeholder.ReplaceAllString(texts.String(), " "))
 	known := slices.Clone(b.varList)
 	for name := range b.given {

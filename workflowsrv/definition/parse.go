@@ -2,7 +2,6 @@ package definition
 
 import (
 	"encoding/json"
-	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -10,12 +9,8 @@ import (
 // MaxFileSize is how many bytes a file may have.
 const MaxFileSize = document.MaxFileSize
 
-// A Parser reads workflow files. The zero value is ready; the schema is compiled when it is first needed. Any number of
-// goroutines may use one.
-type Parser struct {
-	once   sync.Once
-	schema *document.Schema
-}
+// A Parser reads workflow files. The zero value is ready. Any number of goroutines may use one.
+type Parser struct{}
 
 // Parse reads one file. The name decides the language: .yaml and .yml are YAML, .json is JSON, and with any other name
 // the first character does. The name is not opened. A call of a routine is a fault. The error is an [*Error] with every
@@ -57,8 +52,7 @@ func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workfl
 	if !isWorkflow {
 		return nil, &Error{File: name, Faults: fs.Sorted()}
 	}
-	p.once.Do(func() { p.schema = newSchema() })
-	p.schema.Check(doc, &fs)
+	compiled().Check(doc, &fs)
 	if len(fs) > 0 {
 		// What follows trusts the shapes that the schema has promised.
 		(&builder{faults: &fs, warnings: new(document.Faults)}).soundSteps(doc)

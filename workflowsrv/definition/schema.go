@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -18,6 +19,10 @@ func Schema() []byte { return bytes.Clone(schemaJSON) }
 
 // stepTypes are the types of steps that are not plain prompts.
 var stepTypes = []string{"ask", "loop", "parallel", "tool", "wait"}
+
+// compiled is the schema, compiled when the first file is read: a program has several Parsers, and compiling takes as
+// long as reading three files.
+var compiled = sync.OnceValue(newSchema)
 
 func newSchema() *document.Schema {
 	s := document.NewSchema(schemaJSON)

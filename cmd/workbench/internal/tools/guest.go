@@ -37,8 +37,9 @@ const answerTime = 3 * time.Second
 
 // Running finds the workbench of this user and project that has a server ready, and the definition of the tool that a
 // name means there. nil says that there is none. A workbench is of this project if it has the same configuration and
-// runs in this directory or one above it; the nearest one is taken, and of several the one that began last.
-func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, box, server, name string) (*guestLine, toolbox.Item) {
+// runs in this directory or one above it; the nearest one is taken, and of several the one that began last. unheard is told
+// of those that do not answer, which may have it.
+func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, box, server, name string, unheard func(error)) (*guestLine, toolbox.Item) {
 	dir, err := cli.WorkingDir()
 	if err != nil {
 		return nil, toolbox.Item{}
@@ -46,7 +47,7 @@ func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, bo
 	var best *guestLine
 	var bestDir string
 	var since time.Time
-	for p, w := range answers(ctx, status.Find(e.RuntimeDirs())) {
+	for p, w := range answers(ctx, status.Find(e.RuntimeDirs()), unheard) {
 		if w.Address != "" || w.Config != cfg.Path || w.Dir == "" {
 			continue
 		}
@@ -84,16 +85,20 @@ func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, bo
 
 // answers asks all workbenches at once where they stand: several may hang, such as those of clients that were stopped in
 // their terminals.
-func answers(ctx context.Context, peers []status.Peer) map[status.Peer]status.Workbench {
+func answers(ctx context.Context, peers []status.Peer, unheard func(error)) map[status.Peer]status.Workbench {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	said := make(map[status.Peer]status.Workbench)
 	for _, p := range peers {
 		asked.Go(func() {
-			if w, err := p.Get(ctx); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
+			w, err := p.Get(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
 				said[p] = w
+			case !errors.Is(err, status.ErrGone):
+				unheard(err)
 			}
 		})
 	}

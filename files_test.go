@@ -21,6 +21,7 @@ func openers() map[string]string {
 		"internal/child/processes_linux.go":   "what the kernel shows in /proc",
 		"internal/child/guard_linux.go":       "its own name in /proc/self",
 		"internal/child/group_linux.go":       "control groups of the kernel",
+		"internal/child/distant_linux.go":     "what the kernel shows in /proc/self",
 		"internal/child/link_unix.go":         "the null device",
 		"internal/sandbox/enter_linux.go":     "it names paths to the kernel (O_PATH), and reads and writes nothing",
 		"internal/status/memory_linux.go":     "what the kernel shows in /proc/self",

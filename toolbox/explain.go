@@ -28,7 +28,7 @@ func (st Status) Explain() string {
 	case st.State != Backoff && st.State != Open:
 	case when != "":
 		text += "; " + when + ", or at once when its toolbox is opened again"
-	default:
+	case !st.Next.IsZero():
 		text += "; it is tried again now"
 	}
 	return text

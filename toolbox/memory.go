@@ -176,12 +176,15 @@ func repeats(hidden *launch.Hiding, e *catalogue.Entry) bool {
 }
 
 // program returns the file that is started, and what tells it from another in its place; both are empty where there is
-// none.
+// none, or it may keep us waiting.
 func program(cfg *config.Server, environ []string) (path, state string) {
 	if cfg.Transport != config.TransportStdio {
 		return "", ""
 	}
 	spec := child.Spec{Command: cfg.Command, Env: launch.Environment(*cfg, environ), Dir: cfg.Cwd}
+	if spec.Distant() {
+		return "", ""
+	}
 	path, err := spec.Path()
 	if err != nil {
 		return "", ""

@@ -16,7 +16,7 @@ const (
 	Starting   State = "starting"     // process or connection being made, handshake, first lists
 	Installing State = "installing"   // starting, and its package runner fetches what it is to run
 	Ready      State = "ready"        // requests are forwarded
-	Backoff    State = "backoff"      // failed; started again at Status.Next
+	Backoff    State = "backoff"      // failed; started again at Status.Next, or if that is zero when its last process is gone
 	Open       State = "circuit-open" // failed too often; one probe at Status.Next
 	NeedsLogin State = "needs-login"  // the remote server wants credentials it was not given
 	Failed     State = "failed"       // cannot be started as configured
@@ -55,7 +55,7 @@ const shortRest = 2 * time.Second
 
 // passing reports whether the server is not there for so short a time that calls wait for it.
 func (st *Status) passing() bool {
-	return st.State.IsStarting() || st.State == Backoff && time.Until(st.Next) <= shortRest
+	return st.State.IsStarting() || st.State == Backoff && !st.Next.IsZero() && time.Until(st.Next) <= shortRest
 }
 
 // Event is a change of one server's state.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/backoff"
+	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
@@ -26,6 +27,8 @@ type owner struct {
 	rests  backoff.Counter
 	sse    bool // the server was found to speak the transport of revision 2024-11-05
 	legacy bool // it once ended on server/discover or left it unanswered
+
+	left *child.SurvivorError // what would not stop of its last process; nil if nothing is left
 }
 
 // own owns a server until the end of its life. The error says what would not stop.
@@ -71,6 +74,10 @@ func (o *owner) run(ctx context.Context) error {
 	}
 	var last error // why it is started again
 	for {
+		if !o.freed(ctx) {
+			o.set(Stopped, nil, time.Time{}, nil)
+			return nil
+		}
 		o.set(Starting, last, time.Time{}, nil)
 		select {
 		case <-s.at.poke: // for the start that has just begun
@@ -228,9 +235,39 @@ func (o *owner) end(c *connection) error {
 	ctx, cancel := context.WithTimeout(context.Background(), linkClose)
 	defer cancel()
 	if err := c.Link().Close(ctx); err != nil {
+		errors.As(err, &o.left)
 		return fmt.Errorf("server %q: %w", o.server.Name, err)
 	}
 	return nil
+}
+
+// leftLook is how often it is looked whether what would not stop is gone.
+const leftLook = time.Second
+
+// freed waits until nothing is left of the last process, and reports whether to go on. Another process would only wait
+// for what that waits for, such as a disk that does not answer, and one more with each start.
+func (o *owner) freed(ctx context.Context) bool {
+	if o.left == nil {
+		return true
+	}
+	look := time.NewTicker(leftLook)
+	defer look.Stop()
+	for tell := true; !o.left.Gone(); {
+		if tell {
+			o.set(Backoff, fmt.Errorf("%w, which waits in the system, such as for a disk that does not answer; "+
+				"the server is started again when that has ended", o.left), time.Time{}, nil)
+		}
+		tell = false
+		select {
+		case <-look.C:
+		case <-o.server.at.poke:
+			tell = true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	o.left = nil
+	return true
 }
 
 // rest waits out the back-off and reports whether to go on. A server that served before it ended is started again at

@@ -39,9 +39,9 @@ func resolve(spec Spec) (command, error) {
 	if err := checkText(spec); err != nil {
 		return cmd, &StartError{spec.Command, err.Error(), fs.ErrInvalid}
 	}
-	dir, err := filepath.Abs(spec.Dir)
+	dir, err := spec.directory()
 	if err != nil {
-		return cmd, &StartError{spec.Command, "working directory: " + err.Error() + `; the folder that workbench was started in is gone, or cannot be read: set "cwd", or start workbench elsewhere`, err}
+		return cmd, err
 	}
 	cmd.dir = dir
 	if info, err := os.Stat(dir); err != nil {
@@ -55,6 +55,15 @@ func resolve(spec Spec) (command, error) {
 	}
 	cmd.path, err = cmd.find()
 	return cmd, err
+}
+
+// directory returns the working directory, absolute. Every error is a *StartError.
+func (s Spec) directory() (string, error) {
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return "", &StartError{s.Command, "working directory: " + err.Error() + `; the folder that workbench was started in is gone, or cannot be read: set "cwd", or start workbench elsewhere`, err}
+	}
+	return dir, nil
 }
 
 // checkText refuses what the system cannot be handed.

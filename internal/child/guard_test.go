@@ -259,6 +259,21 @@ func TestFaultB6_GuardIsKilled(t *testing.T) {
 	}
 }
 
+// The death of a guard is seen by waiting for it: a process that it was just starting may hold its end of the lifeline, and
+// hang.
+func TestDeathOfALeakyGuard(t *testing.T) {
+	t.Parallel()
+	g := child.NewGuard([]string{os.Args[0], "helper", "leakyguard"})
+	t.Cleanup(g.Close)
+	p := mustStart(t, g.Start, spec("sleep"))
+	relative(t, p)
+	unix.Kill(parent(t, p.PID()), unix.SIGKILL)
+	if got := waitDone(t, p); got.String() != "killed because its guard process ended" {
+		t.Errorf("got %v", got)
+	}
+	stop(t, mustStart(t, g.Start, spec("echo")), child.Grace{})
+}
+
 // A guard that hangs is killed, and Stop is bounded all the same.
 func TestGuardHangs(t *testing.T) {
 	g := newGuard(t)

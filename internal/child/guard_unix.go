@@ -43,7 +43,8 @@ type Guard struct {
 }
 
 // NewGuard returns a Guard that is run by argv, a command line on which this program calls RunGuard and nothing else,
-// such as {os.Executable(), "__guard"}. Nothing is started before the first Start.
+// and RunLaunched with the arguments that follow where there are some, such as {os.Executable(), "__guard"}. Nothing is
+// started before the first Start.
 func NewGuard(argv []string) *Guard {
 	file, _ := os.Stat(argv[0]) // what is not there is said when it is run
 	return &Guard{argv: argv, file: file}
@@ -60,7 +61,7 @@ func (g *Guard) replaced() string {
 
 // Start is like the function Start, except that the guard starts the process.
 func (g *Guard) Start(spec Spec) (*Process, error) {
-	return start(spec, func(cmd command, files []*os.File) (*life, root, error) {
+	return start(spec, g.find, func(cmd command, files []*os.File) (*life, root, error) {
 		r, err := g.begin(cmd, files)
 		if errors.Is(err, errLost) { // the guard died while it was asked, and with it what it may have started
 			r, err = g.begin(cmd, files)
@@ -73,6 +74,14 @@ func (g *Guard) Start(spec Spec) (*Process, error) {
 		}
 		return r.life, r, nil
 	})
+}
+
+// find returns the command that the guard is to run for a Spec.
+func (g *Guard) find(spec Spec) (command, error) {
+	if spec.Distant() {
+		return launched(g.argv, spec)
+	}
+	return resolve(spec)
 }
 
 func (g *Guard) begin(cmd command, files []*os.File) (*remote, error) {

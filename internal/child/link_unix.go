@@ -22,6 +22,7 @@ var errLost = errors.New("it ended unexpectedly")
 const (
 	startMax = 10 * time.Second // how long the guard may take to start a process, once it has started those before
 	sendMax  = 5 * time.Second  // how long it may take to read an order
+	leftMax  = time.Second      // how long what it left is read where a process that it was just starting holds its descriptors
 )
 
 // link is one guard process, seen from us.
@@ -29,6 +30,7 @@ type link struct {
 	process *os.Process
 	conn    *lifeline
 	stderr  *tail         // the guard writes there only when it panics
+	panics  *os.File      // our end of that
 	over    chan struct{} // closed when the guard was waited for and all its processes were reported
 
 	sending sync.Mutex // held while a frame is written
@@ -95,6 +97,7 @@ func newLink(argv []string) (*link, error) {
 		process: process,
 		conn:    conn,
 		stderr:  newTail(nil, nil),
+		panics:  r,
 		over:    make(chan struct{}),
 		remotes: map[uint64]*remote{},
 		starts:  starts{kill: func() { process.Kill() }},
@@ -259,6 +262,14 @@ func (l *link) close() {
 // run takes what the guard reports until it ends.
 func (l *link) run() {
 	defer close(l.over)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		l.process.Wait()
+		late := time.Now().Add(leftMax)
+		l.conn.SetReadDeadline(late)
+		l.panics.SetReadDeadline(late)
+	}()
 	for {
 		f, files, err := receiveFrame(l.conn)
 		if err != nil {
@@ -268,7 +279,7 @@ func (l *link) run() {
 		l.take(f)
 	}
 	l.process.Kill() // whatever made it stop talking
-	l.process.Wait()
+	<-ended
 	<-l.stderr.done
 	l.lose()
 	l.conn.Close()

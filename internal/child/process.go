@@ -20,6 +20,7 @@ type Process struct {
 	life          *life
 
 	finished chan struct{} // the tree is gone or given up and the outputs are read
+	gone     func() bool   // whether the survivors are, since; set before finished is closed
 
 	mu      sync.Mutex
 	stopped bool // Stop was called
@@ -48,7 +49,7 @@ type root interface {
 
 // Start starts the process. Every error is a *StartError.
 func Start(spec Spec) (*Process, error) {
-	return start(spec, func(cmd command, files []*os.File) (*life, root, error) {
+	return start(spec, resolve, func(cmd command, files []*os.File) (*life, root, error) {
 		t, err := startTree(cmd, files)
 		if err != nil {
 			return nil, nil, err
@@ -57,9 +58,10 @@ func Start(spec Spec) (*Process, error) {
 	})
 }
 
-// start does everything about a Process except making the tree, for which begin gets the child's ends of the pipes.
-func start(spec Spec, begin func(command, []*os.File) (*life, root, error)) (*Process, error) {
-	cmd, err := resolve(spec)
+// start does everything about a Process except finding what is run, and making the tree, for which begin gets the child's
+// ends of the pipes.
+func start(spec Spec, find func(Spec) (command, error), begin func(command, []*os.File) (*life, root, error)) (*Process, error) {
+	cmd, err := find(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (p *Process) Stop(ctx context.Context, grace Grace) error {
 	}
 	p.stdout.Close()
 	if len(p.life.survivors) > 0 {
-		return &SurvivorError{slices.Clone(p.life.survivors)}
+		return &SurvivorError{slices.Clone(p.life.survivors), p.gone}
 	}
 	return nil
 }
@@ -199,6 +201,7 @@ func (p *Process) finish() {
 	<-p.tail.done
 	p.stderr.Close()
 	<-p.life.gone
+	p.gone = watchSurvivors(p.life.survivors)
 }
 
 const (

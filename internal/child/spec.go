@@ -76,7 +76,12 @@ func (e *StartError) Unwrap() error { return e.Err }
 // A SurvivorError names the processes that were still there when Stop gave up.
 type SurvivorError struct {
 	PIDs []int
+
+	gone func() bool
 }
+
+// Gone reports whether they have ended since.
+func (e *SurvivorError) Gone() bool { return e.gone() }
 
 func (e *SurvivorError) Error() string {
 	pids := make([]string, len(e.PIDs))

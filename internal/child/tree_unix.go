@@ -4,6 +4,7 @@ package child
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -242,4 +243,20 @@ func numbers(list []process) []int {
 		pids = append(pids, p.pid)
 	}
 	return pids
+}
+
+// watchSurvivors returns what tells whether processes that were there when it was called are gone.
+func watchSurvivors(pids []int) func() bool {
+	var left []process
+	for _, pid := range pids {
+		if p, err := lookupProcess(pid); err == nil {
+			left = append(left, p)
+		}
+	}
+	return func() bool {
+		return !slices.ContainsFunc(left, func(was process) bool {
+			is, err := lookupProcess(was.pid)
+			return err == nil && is.start == was.start && !is.dead
+		})
+	}
 }

@@ -150,3 +150,6 @@ func (t *tree) run() {
 		t.survivors = []int{t.pid}
 	}
 }
+
+// watchSurvivors returns what says that they are gone: nothing is known of it here.
+func watchSurvivors([]int) func() bool { return func() bool { return true } }

@@ -12,11 +12,16 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
-// Arg, alone on the command line of a program that imports this package, makes it a guard. It is not for people.
+// Arg, first on the command line of a program that imports this package, makes it a guard, or with more behind it what
+// that launches. It is not for people.
 const Arg = "__guard"
 
 func init() {
-	if len(os.Args) == 2 && os.Args[1] == Arg {
+	switch {
+	case len(os.Args) < 2 || os.Args[1] != Arg:
+	case len(os.Args) == 2:
 		os.Exit(child.RunGuard())
+	default:
+		os.Exit(child.RunLaunched(os.Args[2:]))
 	}
 }

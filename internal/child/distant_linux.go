@@ -1,10 +1,15 @@
 package child
 
 import (
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // near are the types of file systems that answer as soon as the machine's own disks and its kernel do.
@@ -61,11 +66,52 @@ func (s Spec) Distant() bool {
 // mounts says of each mount point whether what is mounted there is not near; nil if all is.
 type mounts map[string]bool
 
-// farMounts reads what is mounted. It is a variable for tests alone.
-var farMounts = func() mounts {
-	text, _ := os.ReadFile("/proc/self/mountinfo")
+// farMounts returns what is mounted. It is a variable for tests alone.
+var farMounts = new(mountTable).far
+
+// mountTable reads what is mounted, and again when that has changed, of which the kernel tells who polls the file (proc(5)).
+type mountTable struct {
+	mu   sync.Mutex
+	file *os.File // nil before it was read
+	last mounts
+}
+
+func (t *mountTable) far() mounts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file == nil {
+		file, err := os.Open("/proc/self/mountinfo")
+		if err != nil {
+			return nil
+		}
+		t.file = file
+	} else if !t.hasChanged() {
+		return t.last
+	}
+	text, err := io.ReadAll(io.NewSectionReader(t.file, 0, math.MaxInt64))
+	if err != nil {
+		return nil
+	}
+	t.last = parseMounts(string(text))
+	return t.last
+}
+
+func (t *mountTable) hasChanged() (yes bool) {
+	raw, err := t.file.SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Control(func(fd uintptr) {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}
+		n, err := unix.Poll(poll, 0)
+		yes = err != nil || n > 0
+	})
+	return yes || err != nil
+}
+
+func parseMounts(text string) mounts {
 	all, some := mounts{}, false
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		// 36 35 98:0 ROOT MOUNTPOINT rw,noatime … - ext4 /dev/root rw (proc_pid_mountinfo(5))
 		place, what, found := strings.Cut(line, " - ")
 		fields := strings.Fields(place)

@@ -20,7 +20,7 @@ import (
 var errLost = errors.New("it ended unexpectedly")
 
 const (
-	startMax = 10 * time.Second // how long the guard may take to start a process, once it has started those before
+	startMax = 30 * time.Second // how long the guard may take to start a process, once it has started those before
 	sendMax  = 5 * time.Second  // how long it may take to read an order
 	leftMax  = time.Second      // how long what it left is read where a process that it was just starting holds its descriptors
 )

@@ -83,7 +83,14 @@ func TestSlowStartIsNotKept(t *testing.T) {
 type both time.Duration
 
 func (rest both) Connect(send func([]byte)) wire.Session {
-	legacy, modern := (&mcptest.Server{}).Connect(send), (&mcptest.Server{Modern: true}).Connect(send)
+	replied := make(chan struct{}, 100)
+	reply := func(raw []byte) {
+		send(raw)
+		if bytes.Contains(raw, []byte(`"id":`)) {
+			replied <- struct{}{}
+		}
+	}
+	legacy, modern := (&mcptest.Server{}).Connect(reply), (&mcptest.Server{Modern: true}).Connect(reply)
 	s := &bothSession{legacy, make(chan []byte, 100), make(chan struct{})}
 	go func() {
 		defer close(s.over)
@@ -94,6 +101,9 @@ func (rest both) Connect(send func([]byte)) wire.Session {
 				to = legacy
 			}
 			to.Receive(raw)
+			if bytes.Contains(raw, []byte(`"id":`)) {
+				<-replied
+			}
 		}
 		_ = modern.Close(context.Background())
 	}()

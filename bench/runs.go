@@ -27,7 +27,7 @@ var loopText = `{"id":"loop","name":"n","description":"d","version":"1.0.0","ste
 
 // runs measures calls of workflow_next that end a step, one at a time.
 func (b *bench) runs(ctx context.Context) error {
-	w, err := new(definition.Parser).Parse("loop.json", []byte(loopText))
+	w, err := definition.Parse("loop.json", []byte(loopText))
 	if err != nil {
 		return err
 	}

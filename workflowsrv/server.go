@@ -42,7 +42,7 @@ func New(opts Options) *Server {
 		Find: books.find, Log: opts.Runs, Memory: opts.Memory, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.audience.moved, Expire: opts.Expire, Gateway: opts.Gateway,
 		Criteria: criteria.Options{Mode: opts.Mode},
 	})
-	s.service = service{shelf: books, opts: opts, parser: new(definition.Parser), runs: s.audience.runs}
+	s.service = service{shelf: books, opts: opts, runs: s.audience.runs}
 	s.offers = offers{books, &s.audience, s.audience.runs}
 	table := toolTable()
 	for i := range table {

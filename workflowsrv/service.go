@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -15,7 +14,6 @@ import (
 type service struct {
 	*shelf
 	opts   Options
-	parser *definition.Parser
 	runs   *runs.Engine
 	listed atomic.Pointer[cachedList] // the answer of workflow_list for one catalogue
 }

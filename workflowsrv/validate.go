@@ -76,7 +76,7 @@ func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault
 	if a.fault != nil {
 		return result{}, a.fault
 	}
-	w, err := s.parser.ParseWith("workflow", []byte(text), s.catalogue().Routines())
+	w, err := definition.ParseWith("workflow", []byte(text), s.catalogue().Routines())
 	if err == nil {
 		verdict := criteria.Accept()
 		for _, warning := range w.Warnings {

@@ -36,7 +36,7 @@ func everyWorkflow(t *testing.T) map[string][]byte {
 // TestPictures draws every workflow: each step stands in the picture, and SVG is XML.
 func TestPictures(t *testing.T) {
 	for name, data := range everyWorkflow(t) {
-		w, err := new(definition.Parser).Parse(name, data)
+		w, err := definition.Parse(name, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestPictures(t *testing.T) {
 
 // TestHostilePictures draws a workflow whose texts are made to break out.
 func TestHostilePictures(t *testing.T) {
-	w, err := new(definition.Parser).Parse("w.yaml", []byte("id: abc\nname: 'n\"]; <script>x</script>'\ndescription: d\nversion: 1.0.0\n"+
+	w, err := definition.Parse("w.yaml", []byte("id: abc\nname: 'n\"]; <script>x</script>'\ndescription: d\nversion: 1.0.0\n"+
 		"steps: [{id: one, title: 'a\"] --> b', prompt: p, runCondition: {var: '</text>', equals: '\"'}}]\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,11 +92,11 @@ func TestLayout(t *testing.T) {
 			if err != nil || !bytes.Equal(once, twice) {
 				t.Errorf("%s: the second time gives something else, %v", c.file, err)
 			}
-			before, err := new(definition.Parser).Parse(name, data)
+			before, err := definition.Parse(name, data)
 			if err != nil {
 				t.Fatal(err)
 			}
-			after, err := new(definition.Parser).Parse(c.file, once)
+			after, err := definition.Parse(c.file, once)
 			if err != nil || !bytes.Equal(before.JSON, after.JSON) {
 				t.Errorf("%s: it says something else, %v", c.file, err)
 			}
@@ -131,7 +131,7 @@ func TestLayout(t *testing.T) {
 
 // What is of another type in a file of cases is a fault with its place, and does not count as empty.
 func TestCaseFaults(t *testing.T) {
-	w, err := new(definition.Parser).Parse("w.yaml", []byte("id: abc\nname: n\ndescription: d\nversion: 1.0.0\nsteps: [{id: one, title: t, prompt: p}]\n"))
+	w, err := definition.Parse("w.yaml", []byte("id: abc\nname: n\ndescription: d\nversion: 1.0.0\nsteps: [{id: one, title: t, prompt: p}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

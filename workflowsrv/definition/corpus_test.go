@@ -29,14 +29,13 @@ func TestRecordedVerdicts(t *testing.T) {
 	if err := json.Unmarshal(data, &golden); err != nil {
 		t.Fatal(err)
 	}
-	var parser definition.Parser
 	for _, g := range golden.Schema {
 		t.Run(g.File, func(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(shared, "workflows", "v004", g.File))
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = parser.Parse(g.File, data)
+			_, err = definition.Parse(g.File, data)
 			if (err == nil) != g.Valid {
 				t.Fatalf("got %v, want valid %v", err, g.Valid)
 			}
@@ -58,13 +57,12 @@ func TestRealFiles(t *testing.T) {
 		"v050/workflows/documentation-update-workflow.json": "/metaGuidance/12: must have at most 256 characters",
 	}
 	files := realFiles(t)
-	var parser definition.Parser
 	for _, name := range files {
 		data, err := os.ReadFile(filepath.Join(shared, "workflows", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := parser.Parse(name, data)
+		w, err := definition.Parse(name, data)
 		want, isInvalid := invalid[name]
 		switch {
 		case isInvalid && (err == nil || !strings.Contains(err.Error(), want)):

@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 		if !strings.HasPrefix(block, "id:") {
 			continue
 		}
-		w, err := new(definition.Parser).Parse("docs.yaml", []byte(block))
+		w, err := definition.Parse("docs.yaml", []byte(block))
 		if err != nil || len(w.Warnings) > 0 {
 			t.Errorf("the workflow in docs/workflows.md: got %v, want neither faults nor warnings", err)
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-func ExampleParser() {
-	_, err := new(definition.Parser).Parse("flows/release.yaml", []byte(`
+func ExampleParse() {
+	_, err := definition.Parse("flows/release.yaml", []byte(`
 id: release
 name: Release
 description: Makes a release.

@@ -77,14 +77,14 @@ func TestRoutines(t *testing.T) {
 
 // TestRoutineOfLoops calls a routine that has more than plain steps.
 func TestRoutineOfLoops(t *testing.T) {
-	parser, routines := new(definition.Parser), definition.Routines{}
-	w, err := parser.Parse("r.json", []byte(`{"id":"routine-review","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","type":"loop","title":"t",
+	routines := definition.Routines{}
+	w, err := definition.Parse("r.json", []byte(`{"id":"routine-review","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","type":"loop","title":"t",
 "loop":{"type":"for","count":1,"maxIterations":1},"body":[{"id":"two","title":"t","prompt":"p"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	routines.Add(w, "r.json")
-	_, err = parser.ParseWith("w.json", []byte(caller(`{"templateId":"wr.templates.routine.review"}`)), routines)
+	_, err = definition.ParseWith("w.json", []byte(caller(`{"templateId":"wr.templates.routine.review"}`)), routines)
 	if err == nil || !strings.Contains(err.Error(), "only plain steps can be taken over") {
 		t.Errorf("got %v, want a fault of the call", err)
 	}
@@ -113,7 +113,7 @@ func TestUnknownNames(t *testing.T) {
 		{`"id":"b","text"`, `"id":"a","text"`, "is twice in the step"},
 		{`"id":"b","text":"t"`, `"id":"b","text":"{{wr.bindings.x}}"`, "put it into the prompt"},
 	} {
-		_, err := new(definition.Parser).Parse("w.json", []byte(strings.Replace(sound, c.old, c.new, 1)))
+		_, err := definition.Parse("w.json", []byte(strings.Replace(sound, c.old, c.new, 1)))
 		if c.want == "" && err == nil {
 			continue
 		}
@@ -125,7 +125,7 @@ func TestUnknownNames(t *testing.T) {
 
 // TestEveryBrokenRule breaks two rules of one list.
 func TestEveryBrokenRule(t *testing.T) {
-	_, err := new(definition.Parser).Parse("w.json", []byte(`{"id":"abc","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"p",
+	_, err := definition.Parse("w.json", []byte(`{"id":"abc","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"p",
 "validationCriteria":[{"type":"regex","pattern":"(","message":"m"},{"type":"length","min":1,"message":"m"},{"type":"regex","pattern":"[","message":"m"}]}]}`))
 	for _, want := range []string{"/steps/0/validationCriteria/0/pattern", "/steps/0/validationCriteria/2/pattern"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

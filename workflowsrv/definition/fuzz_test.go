@@ -39,13 +39,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(data, false)
 		f.Add(data, true)
 	}
-	parser := new(definition.Parser)
 	f.Fuzz(func(t *testing.T, data []byte, yaml bool) {
 		name := "w.json"
 		if yaml {
 			name = "w.yaml"
 		}
-		w, err := parser.Parse(name, data)
+		w, err := definition.Parse(name, data)
 		if err != nil {
 			for _, fault := range faultsOf(err) {
 				if fault.Message == "" {
@@ -57,7 +56,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := parser.Parse("w.json", w.JSON)
+		again, err := definition.Parse("w.json", w.JSON)
 		if err != nil {
 			t.Fatalf("the JSON of an accepted file: got %v, want none: %s", err, w.JSON)
 		}

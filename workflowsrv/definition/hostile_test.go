@@ -68,7 +68,7 @@ func hostile() map[string]string {
 func TestHostileFiles(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			w, err := new(definition.Parser).Parse("w.json", []byte(text))
+			w, err := definition.Parse("w.json", []byte(text))
 			faults := faultsOf(err)
 			if err == nil {
 				faults = w.Warnings

@@ -9,35 +9,32 @@ import (
 // MaxFileSize is how many bytes a file may have.
 const MaxFileSize = document.MaxFileSize
 
-// A Parser reads workflow files. The zero value is ready. Any number of goroutines may use one.
-type Parser struct{}
-
 // Parse reads one file. The name decides the language: .yaml and .yml are YAML, .json is JSON, and with any other name
 // the first character does. The name is not opened. A call of a routine is a fault. The error is an [*Error] with every
 // fault found.
-func (p *Parser) Parse(name string, data []byte) (*Workflow, error) {
-	return p.ParseWith(name, data, nil)
+func Parse(name string, data []byte) (*Workflow, error) {
+	return ParseWith(name, data, nil)
 }
 
 // ParsePinned reads what a [Workflow] has as Pinned.
-func (p *Parser) ParsePinned(name string, data []byte) (*Workflow, error) {
+func ParsePinned(name string, data []byte) (*Workflow, error) {
 	var all []json.RawMessage
 	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &all) != nil || len(all) == 0 {
-		return p.Parse(name, data)
+		return Parse(name, data)
 	}
 	routines := Routines{}
 	for _, text := range all[1:] {
-		r, err := p.Parse(name, text)
+		r, err := Parse(name, text)
 		if err != nil {
 			return nil, err
 		}
 		routines.Add(r, name)
 	}
-	return p.ParseWith(name, all[0], routines)
+	return ParseWith(name, all[0], routines)
 }
 
 // ParseWith is Parse for files that may call routines.
-func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workflow, error) {
+func ParseWith(name string, data []byte, routines Routines) (*Workflow, error) {
 	var fs document.Faults
 	doc, isWorkflow := document.Read(name, data, &fs), false
 	switch {

@@ -24,7 +24,6 @@ func TestParse(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	var parser definition.Parser
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
@@ -36,7 +35,7 @@ func TestParse(t *testing.T) {
 			}
 			for i := 0; i < len(archive.Files); i += 2 {
 				input, want := archive.Files[i], &archive.Files[i+1]
-				got := said(parser.Parse(input.Name, input.Data))
+				got := said(definition.Parse(input.Name, input.Data))
 				if *update {
 					want.Data = []byte(got)
 				} else if got != string(want.Data) {
@@ -88,8 +87,7 @@ func TestLimits(t *testing.T) {
 		{"something else", "package.json", `{"name":"x"}`, "not a workflow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var parser definition.Parser
-			_, err := parser.Parse(c.file, []byte(c.data))
+			_, err := definition.Parse(c.file, []byte(c.data))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %.300v, want a fault with %q", err, c.want)
 			}
@@ -98,8 +96,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
-	var parser definition.Parser
-	w, err := parser.Parse("sample.json", definition.Sample())
+	w, err := definition.Parse("sample.json", definition.Sample())
 	if err != nil {
 		t.Fatal(err)
 	}

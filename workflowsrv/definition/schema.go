@@ -20,8 +20,7 @@ func Schema() []byte { return bytes.Clone(schemaJSON) }
 // stepTypes are the types of steps that are not plain prompts.
 var stepTypes = []string{"ask", "loop", "parallel", "tool", "wait"}
 
-// compiled is the schema, compiled when the first file is read: a program has several Parsers, and compiling takes as
-// long as reading three files.
+// compiled is the schema, compiled when the first file is read: that takes as long as reading three.
 var compiled = sync.OnceValue(newSchema)
 
 func newSchema() *document.Schema {

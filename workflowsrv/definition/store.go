@@ -45,7 +45,6 @@ var (
 
 // A Store reads the sources and keeps the catalogue up to date. Any number of goroutines may use it.
 type Store struct {
-	parser  *Parser
 	sources []Source
 
 	current atomic.Pointer[Catalogue]
@@ -79,7 +78,7 @@ func (f *file) unchanged(info fs.FileInfo) bool {
 // NewStore returns a store of the sources, from the weakest to the strongest. It opens nothing: the first call of
 // Catalogue does.
 func NewStore(sources []Source) *Store {
-	return &Store{parser: new(Parser), sources: slices.Clone(sources), files: map[string]*file{}}
+	return &Store{sources: slices.Clone(sources), files: map[string]*file{}}
 }
 
 // Catalogue returns what the sources hold. It looks at the disk when the last look is half a second old or
@@ -270,7 +269,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 }
 
 func (s *Store) parse(f *file, name string, data []byte, routines Routines) {
-	w, err := s.parser.ParseWith(name, data, routines)
+	w, err := ParseWith(name, data, routines)
 	f.finding = finding{place: f.finding.place}
 	if bad, ok := errors.AsType[*Error](err); ok {
 		f.finding.id, f.finding.cause, f.finding.faults = bad.ID, Malformed, bad.Faults

@@ -42,7 +42,7 @@ type Workflow struct {
 	// JSON is the whole definition as compact JSON, keys in the order of the file.
 	JSON []byte
 	// Pinned is JSON too, for a time when the files are others: the same, or, of a workflow that calls routines, a list
-	// of it and them. [Parser.ParsePinned] reads it.
+	// of it and them. [ParsePinned] reads it.
 	Pinned []byte
 
 	byID    map[string]*Step

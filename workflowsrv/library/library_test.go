@@ -22,14 +22,13 @@ func workflows(t testing.TB) map[string]*definition.Workflow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parser definition.Parser
 	all := map[string]*definition.Workflow{}
 	for _, name := range names {
 		data, err := fs.ReadFile(library.Files(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := parser.Parse(name, data)
+		w, err := definition.Parse(name, data)
 		if err != nil {
 			t.Fatal(err)
 		}

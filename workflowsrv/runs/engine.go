@@ -61,7 +61,6 @@ const (
 // An Engine carries out runs.
 type Engine struct {
 	opts   Options
-	parser *definition.Parser
 	memory Log
 
 	mu      sync.Mutex // guards what follows
@@ -84,7 +83,7 @@ func NewEngine(opts Options) *Engine {
 	}
 	opts.hold, opts.patience = cmp.Or(opts.hold, 15*time.Second), cmp.Or(opts.patience, 20*time.Second)
 	return &Engine{
-		opts: opts, parser: new(definition.Parser), memory: opts.Memory,
+		opts: opts, memory: opts.Memory,
 		cached: map[store.Key]*Run{}, pinned: map[string]*definition.Workflow{}, digests: map[*definition.Workflow]string{},
 	}
 }
@@ -162,7 +161,7 @@ func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("the definition of run %s: %w", r.ID, err)
 	}
-	if w, err = e.parser.ParsePinned(r.Workflow, text); err != nil {
+	if w, err = definition.ParsePinned(r.Workflow, text); err != nil {
 		return nil, nil, nil, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s uses: %v", r.ID, err), "start another run of the workflow"}
 	}
 	e.mu.Lock()

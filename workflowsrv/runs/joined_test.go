@@ -460,13 +460,13 @@ func TestPinnedRoutine(t *testing.T) {
 	const caller = `{"id":"caller","name":"Caller","description":"d","version":"1.0.0","steps":[{"id":"aaa","title":"A","templateCall":{"templateId":"wr.templates.routine.look","args":{"thing":"roof"}}},{"id":"bbb","title":"B","prompt":"p"}]}`
 	read := func(routine, caller string) *definition.Workflow {
 		t.Helper()
-		p, all := new(definition.Parser), definition.Routines{}
-		r, err := p.Parse("r.json", []byte(routine))
+		all := definition.Routines{}
+		r, err := definition.Parse("r.json", []byte(routine))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all.Add(r, "r.json")
-		w, err := p.ParseWith("c.json", []byte(caller), all)
+		w, err := definition.ParseWith("c.json", []byte(caller), all)
 		if err != nil {
 			t.Fatal(err)
 		}

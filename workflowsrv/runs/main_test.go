@@ -43,13 +43,12 @@ func TestMain(m *testing.M) {
 var server pgtest.Server
 
 // parser reads the definitions of all tests.
-var parser definition.Parser
 
 // find finds workflows among these definitions.
 func find(definitions ...string) (func(string) (*definition.Entry, error), error) {
 	byID := map[string]*definition.Entry{}
 	for _, text := range definitions {
-		w, err := parser.Parse("w.json", []byte(text))
+		w, err := definition.Parse("w.json", []byte(text))
 		if err != nil {
 			return nil, err
 		}

@@ -236,7 +236,7 @@ func (q inquiry) decide(ctx context.Context, by, answer, reason string) error {
 			q.warn("the person did not agree to the changed file%s; the run goes on by its own definition", because(e.Text))
 			return nil
 		}
-		w, err := q.e.parser.ParsePinned(q.r.Workflow, p.Definition)
+		w, err := definition.ParsePinned(q.r.Workflow, p.Definition)
 		if err == nil {
 			state, _ := tryOut(ctx, q.standing, w) // What is stuck is told when the run goes on.
 			adopt(q.turn, w, by, state)

@@ -139,7 +139,7 @@ func corpus(t testing.TB) []*definition.Workflow {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w, err := new(definition.Parser).Parse(file, data); err == nil {
+			if w, err := definition.Parse(file, data); err == nil {
 				list = append(list, w)
 			}
 		}

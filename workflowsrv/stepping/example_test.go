@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleNext() {
-	w, err := new(definition.Parser).Parse("sample.json", definition.Sample())
+	w, err := definition.Parse("sample.json", definition.Sample())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -102,7 +102,7 @@ func sessions(t testing.TB) map[string]*txtar.Archive {
 
 func parse(t testing.TB, name string, data []byte) *definition.Workflow {
 	t.Helper()
-	w, err := new(definition.Parser).Parse(name, data)
+	w, err := definition.Parse(name, data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func sample(id string, asYAML bool) ([]byte, error) {
 	if id != sampleID {
 		text = bytes.Replace(text, []byte(`"My first workflow"`), fmt.Appendf(nil, "%q", id), 1)
 	}
-	if _, err := new(definition.Parser).Parse("sample.json", text); err != nil {
+	if _, err := definition.Parse("sample.json", text); err != nil {
 		return nil, cli.Hint(cli.Usage(fmt.Errorf("%q cannot be the id of a workflow", id)), "an id has 3 to 64 lower-case letters, digits, '-' and '_', such as release-notes")
 	}
 	if asYAML {

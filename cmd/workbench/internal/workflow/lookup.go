@@ -48,7 +48,7 @@ func workflowOf(e *opening.Environment, name string) (w *definition.Workflow, fi
 	if err != nil {
 		return nil, "", opts, err
 	}
-	w, err = new(definition.Parser).ParseWith(name, data, routines(data))
+	w, err = definition.ParseWith(name, data, routines(data))
 	var bad *definition.Error
 	if errors.As(err, &bad) {
 		err = cli.Hint(fmt.Errorf("%s is not valid", name), "workbench workflow validate "+shellword.Word(name)+" says why")

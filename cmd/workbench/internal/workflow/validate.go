@@ -53,11 +53,10 @@ func validateFiles(ctx context.Context, env *opening.Environment, names []string
 	if err != nil {
 		return err
 	}
-	var parser definition.Parser
 	verdicts := make([]verdict, len(files))
 	invalid := 0
 	for i, file := range files {
-		verdicts[i] = validateFile(ctx, env, &parser, routines, file)
+		verdicts[i] = validateFile(ctx, env, routines, file)
 		if !verdicts[i].Valid {
 			invalid++
 		}
@@ -78,7 +77,7 @@ func validateFiles(ctx context.Context, env *opening.Environment, names []string
 	return nil
 }
 
-func validateFile(ctx context.Context, env *opening.Environment, parser *definition.Parser, routines func([]byte) definition.Routines, file string) verdict {
+func validateFile(ctx context.Context, env *opening.Environment, routines func([]byte) definition.Routines, file string) verdict {
 	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
 	var data []byte
 	var err error
@@ -91,7 +90,7 @@ func validateFile(ctx context.Context, env *opening.Environment, parser *definit
 		v.Faults = append(v.Faults, definition.Fault{Message: openfile.Reason(err)})
 		return v
 	}
-	w, err := parser.ParseWith(file, data, routines(data))
+	w, err := definition.ParseWith(file, data, routines(data))
 	var bad *definition.Error
 	if errors.As(err, &bad) {
 		v.ID, v.Faults = bad.ID, bad.Faults

@@ -73,6 +73,11 @@ func (e *Ending) Within(ctx context.Context, do func() error) error {
 	case err := <-done:
 		return err
 	case <-e.late:
+	}
+	select {
+	case err := <-done: // at the same moment
+		return err
+	default:
 		return ErrLate
 	}
 }

@@ -50,7 +50,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	t.Logf("%d draws: %v", draws, met)
 	for _, kind := range []string{"seen", "unseen", "used", "unused"} {
-		if met[kind] < draws/20 {
+		if met[kind] < draws/50 { // worlds differ: of 500 runs the fewest were 207 of 5000
 			t.Errorf("of %d draws %d were %s, want more: the test tests nothing", draws, met[kind], kind)
 		}
 	}

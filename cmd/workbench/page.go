@@ -65,7 +65,7 @@ func (e pageSide) callRunning(ctx context.Context, who *pageview.Person, box, se
 	if err != nil {
 		return nil, false, err
 	}
-	guest, found := tools.Running(ctx, e.Environment, cfg, box, server, box+"/"+server+"/"+tool, func(error) {})
+	guest, found := tools.Running(ctx, e.Environment, cfg, box, server, box+"/"+server+"/"+tool)
 	if guest == nil {
 		return nil, false, nil
 	}

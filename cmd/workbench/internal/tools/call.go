@@ -119,7 +119,7 @@ func lineTo(ctx context.Context, e *opening.Environment, client *caller, box, se
 		return nil, found, nil, err
 	}
 	if !flags.own && flags.roots == nil {
-		if guest, found := Running(ctx, e, cfg, box, server, name, func(err error) { e.Warn(err.Error()) }); guest != nil {
+		if guest, found := Running(ctx, e, cfg, box, server, name); guest != nil {
 			return guest, found, func() {}, nil
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -37,38 +37,46 @@ const answerTime = 3 * time.Second
 
 // Running finds the workbench of this user and project that has a server ready, and the definition of the tool that a
 // name means there. nil says that there is none. A workbench is of this project if it has the same configuration and
-// runs in this directory or one above it; the nearest one is taken, and of several the one that began last. unheard is told
-// of those that do not answer, which may have it.
-func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, box, server, name string, unheard func(error)) (*guestLine, toolbox.Item) {
+// runs in this directory or one above it; the nearest one is taken, and of several the one that began last. One that does
+// not answer, and may have the server, is a warning.
+func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, box, server, name string) (*guestLine, toolbox.Item) {
 	dir, err := cli.WorkingDir()
 	if err != nil {
 		return nil, toolbox.Item{}
 	}
+	type standing struct {
+		status.Peer
+		status.Workbench
+	}
+	all, _ := running.Gather(e.Environment, func(p status.Peer) ([]standing, error) {
+		w, err := p.Get(ctx) // of one that does not answer it has no folder
+		return []standing{{p, w}}, err
+	})
 	var best *guestLine
 	var bestDir string
 	var since time.Time
-	for p, w := range answers(ctx, status.Find(e.RuntimeDirs()), unheard) {
+	for _, w := range all {
 		if w.Address != "" || w.Config != cfg.Path || w.Dir == "" {
 			continue
 		}
 		if rel, err := filepath.Rel(w.Dir, dir); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
-		if !hasReady(&w, box, server) || len(w.Dir) < len(bestDir) || len(w.Dir) == len(bestDir) && w.Since.Before(since) {
+		if !hasReady(&w.Workbench, box, server) || len(w.Dir) < len(bestDir) || len(w.Dir) == len(bestDir) && w.Since.Before(since) {
 			continue
 		}
-		best, bestDir, since = &guestLine{peer: p, box: box, server: server}, w.Dir, w.Since
+		best, bestDir, since = &guestLine{peer: w.Peer, box: box, server: server}, w.Dir, w.Since
 	}
 	if best == nil {
 		return nil, toolbox.Item{}
 	}
-	var all []json.RawMessage
+	var tools []json.RawMessage
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	if best.peer.Visit(ctx, "/tools?"+best.query(), nil, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all) }) != nil {
+	if best.peer.Visit(ctx, "/tools?"+best.query(), nil, func(r io.Reader) error { return json.NewDecoder(r).Decode(&tools) }) != nil {
 		return nil, toolbox.Item{}
 	}
-	for _, raw := range all {
+	for _, raw := range tools {
 		var def struct {
 			Name string `json:"name"`
 		}
@@ -81,29 +89,6 @@ func Running(ctx context.Context, e *opening.Environment, cfg *config.Config, bo
 		}
 	}
 	return nil, toolbox.Item{}
-}
-
-// answers asks all workbenches at once where they stand: several may hang, such as those of clients that were stopped in
-// their terminals.
-func answers(ctx context.Context, peers []status.Peer, unheard func(error)) map[status.Peer]status.Workbench {
-	var mu sync.Mutex
-	var asked sync.WaitGroup
-	said := make(map[status.Peer]status.Workbench)
-	for _, p := range peers {
-		asked.Go(func() {
-			w, err := p.Get(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err == nil:
-				said[p] = w
-			case !errors.Is(err, status.ErrGone):
-				unheard(err)
-			}
-		})
-	}
-	asked.Wait()
-	return said
 }
 
 // hasReady reports whether a workbench has a server ready in a toolbox that its client has opened.

@@ -29,23 +29,12 @@ var ErrProbeEnded = errors.New("the server ended when it received server/discove
 // is not taken for such a server if it answers server/discover before that, late as it is. One that speaks only
 // 2026-07-28 is asked again when it has refused initialize.
 func Handshake(ctx context.Context, c *Conn, legacy bool) error {
-	mute := func() bool { return legacy }
-	ended := func() bool { return false } // by server/discover
+	var asked *inquiry // nil if the server is not asked for its era
 	if eras.Of(c.opts.Client.Version).IsStateless() && !legacy {
-		asked := inquire(ctx, c)
+		asked = inquire(ctx, c)
 		defer asked.end()
-		ended = func() bool {
-			select {
-			case <-c.link.Done():
-				return !asked.isAnswered()
-			default:
-				return false
-			}
-		}
-		mute = func() bool { return c.Calls.of(nil) != nil } // no other call is under way once initialize is answered
 		if asked.wait() {
 			err := asked.err
-			mute = func() bool { return errors.As(asked.err, new(*StrayError)) }
 			if err == nil {
 				err = discovered(c, asked.raw)
 			}
@@ -53,12 +42,12 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 				return err
 			}
 		}
-		if ended() {
+		if asked.endedIt() {
 			return ErrProbeEnded
 		}
 	}
-	err := initialize(ctx, c, mute)
-	if err != nil && ended() {
+	err := initialize(ctx, c, func() bool { return legacy || asked.isIgnored() })
+	if err != nil && asked.endedIt() {
 		return ErrProbeEnded
 	}
 	if errors.As(err, new(*link.RPCError)) && !legacy {
@@ -69,8 +58,9 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	return err
 }
 
-// inquiry is a server/discover that the server may leave unanswered.
+// inquiry is a server/discover that the server may leave unanswered. A nil one was not made.
 type inquiry struct {
+	conn   *Conn
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it is answered or over
 	raw    []byte
@@ -80,7 +70,7 @@ type inquiry struct {
 // inquire asks the server. The request stays until end is called, so that the answer of one that is slow is known.
 func inquire(ctx context.Context, c *Conn) *inquiry {
 	ctx, cancel := context.WithCancel(ctx)
-	q := &inquiry{cancel: cancel, done: make(chan struct{})}
+	q := &inquiry{conn: c, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(q.done)
 		q.raw, q.err = discover(ctx, c)
@@ -91,12 +81,6 @@ func inquire(ctx context.Context, c *Conn) *inquiry {
 func (q *inquiry) end() {
 	q.cancel()
 	<-q.done
-}
-
-// isAnswered ends the inquiry, and reports whether the server answered.
-func (q *inquiry) isAnswered() bool {
-	q.end()
-	return q.err == nil || errors.As(q.err, new(*link.RPCError))
 }
 
 // wait reports whether it is over before the server was silent for too long.
@@ -111,8 +95,35 @@ func (q *inquiry) wait() bool {
 	}
 }
 
-// initialize agrees with a server on a revision; mute says, once it has, that it left server/discover unanswered or ended
-// on it.
+// isIgnored reports whether the server has answered initialize and not this, or not with a reply to it.
+func (q *inquiry) isIgnored() bool {
+	if q == nil {
+		return false
+	}
+	select {
+	case <-q.done:
+		return errors.As(q.err, new(*StrayError))
+	default:
+		return q.conn.Calls.of(nil) != nil // the only request then; an answer that has just come has taken it out
+	}
+}
+
+// endedIt reports whether the server has ended without an answer. The inquiry is over then.
+func (q *inquiry) endedIt() bool {
+	if q == nil {
+		return false
+	}
+	select {
+	case <-q.conn.link.Done():
+	default:
+		return false
+	}
+	q.end()
+	return q.err != nil && !errors.As(q.err, new(*link.RPCError))
+}
+
+// initialize agrees with a server on a revision. mute is asked when the server has answered, and says whether it left
+// server/discover unanswered or once ended on it.
 func initialize(ctx context.Context, c *Conn, mute func() bool) error {
 	client := c.opts.Client
 	version := client.Version

@@ -154,7 +154,11 @@ func TestIssuer(t *testing.T) {
 		s := newSigner(t, "1", method)
 		for form, text := range map[string][]byte{"JWK Set": set(t, s.jwk()), "PEM": s.pem(t)} {
 			t.Run(method.Alg()+" "+form, func(t *testing.T) {
-				i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, text)})
+				keys := file(t, text)
+				if err := tokens.CheckFile(keys); err != nil {
+					t.Errorf("CheckFile: %v", err)
+				}
+				i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: keys})
 				got, err := i.Verify(t.Context(), s.token(t, good()))
 				if want := (principal.Principal{Name: "ada@" + issuer, Toolboxes: []string{"dev"}}); err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("got %+v and %v, want %+v", got, err, want)
@@ -401,6 +405,11 @@ func TestKeysOfOthers(t *testing.T) {
 			var no *principal.DeniedError
 			if err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q that does not blame the token", err, tt.want)
+			}
+			if tt.opts.KeysFile != "" {
+				if err := tokens.CheckFile(tt.opts.KeysFile); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("CheckFile: got %v, want an error with %q", err, tt.want)
+				}
 			}
 		})
 	}

@@ -101,6 +101,15 @@ func fromFile(path string) func(context.Context) ([]byte, error) {
 	}
 }
 
+// CheckFile says why an Issuer cannot have its keys from a file; nil if it can.
+func CheckFile(path string) error {
+	text, err := fromFile(path)(context.Background())
+	if err == nil {
+		_, err = parseKeys(text)
+	}
+	return err
+}
+
 // fromURL reads keys from an address. It follows no redirect, which would hand the decision of whom to trust to
 // another.
 func fromURL(address string, client *http.Client) func(context.Context) ([]byte, error) {

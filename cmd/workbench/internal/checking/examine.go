@@ -26,6 +26,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/shellword"
 	"github.com/mcp-workbench/workbench/internal/tokencount"
+	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -86,7 +87,7 @@ func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *e
 		x.add(i, found[i]...)
 	}
 	if file := cfg.HTTP.JWT.KeyFile; file != "" {
-		if _, _, err := openfile.ReadTrusted(file, 1<<20); err != nil {
+		if err := tokens.CheckFile(file); err != nil {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("http.jwt.keyFile: %v", err), Remedy: "correct the path, or the file"})
 		}
 	}

@@ -85,16 +85,36 @@ func checkText(spec Spec) error {
 	return nil
 }
 
+// isPath reports whether the command is a path, and not a name that is looked up.
+func (c command) isPath() bool { return filepath.Base(c.name) != c.name }
+
+// places are the files that the command may mean: the first that is a program is run.
+func (c command) places() []string {
+	absolute := func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(c.dir, path)
+	}
+	if c.isPath() {
+		return []string{absolute(c.name)}
+	}
+	var places []string
+	list, _ := Getenv(c.env, "PATH")
+	for _, dir := range filepath.SplitList(list) { // "" and "." are the working directory, as they are for execvp
+		places = append(places, filepath.Join(absolute(dir), c.name))
+	}
+	return places
+}
+
 // find returns the file that the command names.
 func (c command) find() (string, error) {
-	if program, _, more := strings.Cut(c.name, " "); more && !strings.ContainsAny(program, `/\\`) && filepath.Base(c.name) != c.name {
+	if program, _, more := strings.Cut(c.name, " "); more && !strings.ContainsAny(program, `/\\`) && c.isPath() {
 		return "", &StartError{c.name, lineReason(c.name), exec.ErrNotFound}
 	}
-	if filepath.Base(c.name) != c.name {
-		path := c.name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.dir, path)
-		}
+	places := c.places()
+	if c.isPath() {
+		path := places[0]
 		found, err := executable(path, c.env)
 		switch {
 		case err == nil:
@@ -110,16 +130,13 @@ func (c command) find() (string, error) {
 		return "", &StartError{c.name, "not found: its environment has no PATH; give one, or the full path of the command", exec.ErrNotFound}
 	}
 	var refused error
-	for _, dir := range filepath.SplitList(list) {
-		if !filepath.IsAbs(dir) { // "" and "." are the working directory, as they are for execvp
-			dir = filepath.Join(c.dir, dir)
-		}
-		found, err := executable(filepath.Join(dir, c.name), c.env)
+	for _, path := range places {
+		found, err := executable(path, c.env)
 		if err == nil {
 			return found, nil
 		}
 		if errors.Is(err, fs.ErrPermission) && refused == nil {
-			refused = &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; make it so with chmod +x", err}
+			refused = &StartError{c.name, path + " is not executable; make it so with chmod +x", err}
 		}
 	}
 	if refused != nil {

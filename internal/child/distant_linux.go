@@ -19,16 +19,16 @@ var near = []string{
 	"rootfs", "securityfs", "squashfs", "sysfs", "tmpfs", "tracefs", "ubifs", "udf", "vfat", "xfs", "zfs",
 }
 
-// Distant reports whether the program or the working directory, or a file that the sandbox lets in, is on a file system
-// that may not answer: one of a network, or of a program (FUSE). Whoever looks at a file there may wait for ever, in the
-// kernel, where not even SIGKILL reaches them. Distant does not wait, since it looks at what is mounted and at what is
-// near.
+// Distant reports whether the program or what runs it, the working directory, or a file that the sandbox lets in is on a
+// file system that may not answer: one of a network, or of a program (FUSE). Whoever looks at a file there may wait for
+// ever, in the kernel, where not even SIGKILL reaches them. Distant does not wait, since it looks at what is mounted and
+// at what is near.
 func (s Spec) Distant() bool {
 	far := farMounts()
 	if len(far) == 0 {
 		return false
 	}
-	dir, err := filepath.Abs(s.Dir)
+	dir, err := s.directory()
 	if err != nil {
 		return false
 	}
@@ -36,31 +36,22 @@ func (s Spec) Distant() bool {
 	if s.Sandbox != nil {
 		paths = slices.Concat(paths, s.Sandbox.Read, s.Sandbox.Write)
 	}
-	if slices.ContainsFunc(paths, far.hold) {
+	switch {
+	case slices.ContainsFunc(paths, far.hold):
 		return true
-	}
-	switch list, _ := Getenv(s.Env, "PATH"); {
 	case s.Again:
 		return false
-	case filepath.IsAbs(s.Command):
-		return far.hold(s.Command)
-	case filepath.Base(s.Command) != s.Command:
-		return far.hold(filepath.Join(dir, s.Command))
-	default:
-		for _, folder := range filepath.SplitList(list) {
-			path := filepath.Join(folder, s.Command)
-			if !filepath.IsAbs(folder) {
-				path = filepath.Join(dir, path)
-			}
-			if far.hold(path) {
-				return true
-			}
-			if _, err := executable(path, nil); err == nil {
-				return false
-			}
-		}
-		return false
 	}
+	for _, path := range (command{name: s.Command, env: s.Env, dir: dir}).places() {
+		if far.hold(path) {
+			return true
+		}
+		if _, err := executable(path, s.Env); err == nil {
+			by := interpreter(beginning(path))
+			return filepath.IsAbs(by) && far.hold(by)
+		}
+	}
+	return false
 }
 
 // mounts says of each mount point whether what is mounted there is not near; nil if all is.

@@ -2,6 +2,7 @@ package child_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,9 +25,11 @@ func TestDistant(t *testing.T) {
 	}
 	far := filepath.Join(near, "net")
 	child.PretendFar(t, far)
-	program := filepath.Join(near, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
+	program, farther := filepath.Join(near, "program"), filepath.Join(near, "farther")
+	for file, by := range map[string]string{program: "/bin/sh", farther: far + "/python -u"} {
+		if err := os.WriteFile(file, []byte("#!"+by+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, target := range map[string]string{"direct": far + "/x", "again": "direct/../y/z", "loop": "loop", "back": "net/../program", "up": "../" + filepath.Base(near) + "/net"} {
 		if err := os.Symlink(target, filepath.Join(near, name)); err != nil {
@@ -47,7 +50,10 @@ func TestDistant(t *testing.T) {
 		{near + "/direct", near, "", true},
 		{near + "/again", near, "", true},
 		{near + "/up/program", near, "", true},
+		{near + "/back", near, "", true}, // by what is far
 		{near + "/loop", near, "", false},
+		{farther, near, "", true}, // what runs it is
+		{"farther", near, near, true},
 		{near + "/none/at/all", near, "", false},
 		{"program", near, near + ":" + far, false},
 		{"program", near, far + ":" + near, true},
@@ -97,21 +103,15 @@ func TestDistantCommand(t *testing.T) {
 		t.Errorf("got %v, want exit status 5", exit)
 	}
 
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder"), 0o700), os.WriteFile(filepath.Join(dir, "plain"), []byte("echo\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
 	for command, want := range map[string]string{
 		"./none":   "./none\": " + dir + "/none: no such file or directory",
 		"nowhere":  "not found in PATH (/usr/bin:/bin)",
 		"./folder": "is a directory",
 		"./plain":  "not a program for this machine",
 	} {
-		switch command {
-		case "./folder":
-			err = os.Mkdir(filepath.Join(dir, "folder"), 0o700)
-		case "./plain":
-			err = os.WriteFile(filepath.Join(dir, "plain"), []byte("echo\n"), 0o700)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		s.Command = command
 		p := mustStart(t, g.Start, s)
 		if exit := waitDone(t, p); exit.Code != 127 {

@@ -21,6 +21,9 @@
 // groups can be made; without one, and on other Unixes, a descendant is lost that left session and group and whose
 // parents died before Stop; on Windows a Job Object holds all.
 //
+// Whoever starts a program waits in the kernel until its file has been read. What is on a file system that may not answer
+// (Spec.Distant) a Guard therefore has started by another process, which becomes it: a disk that hangs holds up that one.
+//
 // Nothing of our environment and no descriptor beyond 0, 1 and 2 reaches a child. It leads a session of its own, hence
 // a process group and no terminal.
 //

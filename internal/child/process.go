@@ -20,7 +20,6 @@ type Process struct {
 	life          *life
 
 	finished chan struct{} // the tree is gone or given up and the outputs are read
-	gone     func() bool   // whether the survivors are, since; set before finished is closed
 
 	mu      sync.Mutex
 	stopped bool // Stop was called
@@ -160,7 +159,7 @@ func (p *Process) Stop(ctx context.Context, grace Grace) error {
 	}
 	p.stdout.Close()
 	if len(p.life.survivors) > 0 {
-		return &SurvivorError{slices.Clone(p.life.survivors), p.gone}
+		return &SurvivorError{slices.Clone(p.life.survivors), watchSurvivors(p.life.survivors)}
 	}
 	return nil
 }
@@ -201,7 +200,6 @@ func (p *Process) finish() {
 	<-p.tail.done
 	p.stderr.Close()
 	<-p.life.gone
-	p.gone = watchSurvivors(p.life.survivors)
 }
 
 const (

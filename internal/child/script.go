@@ -35,32 +35,54 @@ func scriptFault(path string) string {
 	if runtime.GOOS == "windows" {
 		return "" // which reads no such line
 	}
-	f, _, err := openfile.Open(path)
-	if err != nil {
+	head := beginning(path)
+	if len(head) == 0 {
 		return "" // it may be run all the same
 	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, maxFirstLine))
-	if err != nil || len(head) == 0 {
-		return ""
-	}
-	rest, isScript := bytes.CutPrefix(head, []byte("#!"))
+	line, isScript := firstLine(head)
 	if !isScript {
 		if head[0] != 0x7f && head[0] < 0x80 && !bytes.ContainsRune(head, 0) {
 			return "not a program for this machine; a script needs a first line such as #!/bin/sh"
 		}
 		return ""
 	}
-	line, _, _ := strings.Cut(string(rest), "\n")
 	if strings.HasSuffix(line, "\r") {
 		return `its first line ends in a carriage return, as Windows ends lines, so its interpreter is not found; remove them: sed -i 's/\r$//' and the file`
 	}
-	words := strings.Fields(line)
-	if len(words) == 0 {
+	by := interpreter(head)
+	if by == "" {
 		return "its first line names no interpreter; it needs one such as #!/bin/sh"
 	}
-	if _, err := exec.LookPath(words[0]); err != nil && filepath.IsAbs(words[0]) {
-		return fmt.Sprintf("the interpreter named in its first line, %s, does not exist; install it, or correct that line", foreign.NewName(words[0]))
+	if _, err := exec.LookPath(by); err != nil && filepath.IsAbs(by) {
+		return fmt.Sprintf("the interpreter named in its first line, %s, does not exist; install it, or correct that line", foreign.NewName(by))
 	}
 	return ""
+}
+
+// beginning returns what a file begins with, enough for the first line of a script; nothing if it cannot be read.
+func beginning(path string) []byte {
+	f, _, err := openfile.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, maxFirstLine))
+	return head
+}
+
+// firstLine returns what stands behind "#!" where a file begins with that.
+func firstLine(head []byte) (line string, isScript bool) {
+	rest, isScript := bytes.CutPrefix(head, []byte("#!"))
+	line, _, _ = strings.Cut(string(rest), "\n")
+	return line, isScript
+}
+
+// interpreter returns the program that a script is run by; "" of what is no script, or names none.
+func interpreter(head []byte) string {
+	line, isScript := firstLine(head)
+	words := strings.Fields(line)
+	if !isScript || len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }

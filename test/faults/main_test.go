@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	atonce.Tests(6)         // cases spend their time waiting
+	atonce.Tests(9)         // cases spend their time waiting
 	debug.SetGCPercent(400) // the programs need what it saves
 	os.Exit(wiretest.Main(m, []string{"cmd/workbench", "test/faults/badchild"}))
 }

@@ -62,6 +62,7 @@ func small(p programs, only string) *bench {
 
 // TestRun measures everything with few calls and checks that each row has all of its figures.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	p := built(t)
 	b := small(p, "")
 	const n = 1 // more say the same
@@ -184,6 +185,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestOnly(t *testing.T) {
+	t.Parallel()
 	b := small(built(t), "^1 MB/(direct|relay)$")
 	if err := b.run(bounded(t)); err != nil {
 		t.Fatal(err)
@@ -199,6 +201,7 @@ func TestOnly(t *testing.T) {
 
 // TestProofOfStarts checks that the proof that nothing is started too soon can fail, in both of its parts.
 func TestProofOfStarts(t *testing.T) {
+	t.Parallel()
 	b := small(built(t), "")
 	marks := t.TempDir()
 	path, err := b.crowdedConfig(t.TempDir()) // whose servers leave their marks somewhere else

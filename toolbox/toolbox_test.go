@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	atonce.Tests(16)
+	atonce.Tests(24)
 	os.Exit(wiretest.Main(m, []string{"test/fakeserver"}))
 }
 

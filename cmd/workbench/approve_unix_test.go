@@ -15,6 +15,7 @@ import (
 
 // A call of a client that cannot ask waits until workbench approve answers it, from another process.
 func TestApproveFromElsewhere(t *testing.T) {
+	t.Parallel()
 	cmd, fault := started(t, `{"toolboxes": {"box": {"open": true, "mcpServers": {"w": {"builtin": "workflow", "approve": "always"}}}}}`, "serve")
 	runs, err := os.MkdirTemp("", "wb") // the path of a socket has a bound
 	do(t, err)

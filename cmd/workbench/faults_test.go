@@ -11,7 +11,16 @@ import (
 func playFault(t *testing.T, name string) {
 	t.Helper()
 	t.Parallel()
-	playScripts(t, testscript.Params{Files: []string{filepath.Join("testdata", "faults", name+".txtar")}})
+	testscript.RunT(atOnce{t}, forScripts(testscript.Params{Files: []string{filepath.Join("testdata", "faults", name+".txtar")}}))
+}
+
+// atOnce runs a script in the place that its test has among those that run at once, and not behind all that wait for one.
+type atOnce struct{ *testing.T }
+
+func (atOnce) Parallel()     {}
+func (atOnce) Verbose() bool { return testing.Verbose() }
+func (a atOnce) Run(name string, script func(testscript.T)) {
+	a.T.Run(name, func(t *testing.T) { script(atOnce{t}) })
 }
 
 func TestFaultG86_Terminal(t *testing.T) { playFault(t, "G86_terminal") }

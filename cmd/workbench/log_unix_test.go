@@ -59,6 +59,7 @@ func TestLogLines(t *testing.T) {
 
 // Of two clients of a gateway that open the same toolbox at once, each line about a server says whose it is.
 func TestLogLinesOfTwoClients(t *testing.T) {
+	t.Parallel()
 	environ, _ := statusBed(t)
 	s := serveForTest(t, environ, "--log-level", "debug", "--no-token")
 	var both sync.WaitGroup

@@ -36,6 +36,7 @@ const manyMistakes = 58
 // what to do next. "try COMMAND…" runs a command and writes down what is printed, and the exit code if it is not 0;
 // "web", "gateway", "request", "logged" and "write" are below. A script ends with "said", which compares.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	for n := range manyMistakes {
 		if found, err := filepath.Glob(filepath.Join(mistakes, fmt.Sprintf("%02d_*.txtar", n+1))); err != nil || len(found) != 1 {
 			t.Errorf("mistake %d: got the scripts %q, want one", n+1, found)
@@ -78,6 +79,7 @@ var varying = []struct {
 	{regexp.MustCompile(`"capabilities":\{.*\},"serverInfo":\{[^}]*\}`), `"capabilities":…`},
 	{regexp.MustCompile(`(?m)^\{"jsonrpc":"2.0","method":"notifications/.*\n`), ""},
 	{regexp.MustCompile(`is asked again in [0-9.]+m?s`), "is asked again in …"},
+	{regexp.MustCompile(`is not available \(starting\)`), "is not available (backoff)"}, // as one looks: it is tried again
 }
 
 // compare compares the transcript of a script with its file want.

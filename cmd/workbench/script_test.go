@@ -38,7 +38,7 @@ type programs struct{ *testing.M }
 
 // Run implements testscript.TestingM. The program's log ends with its process, which some tests share with it.
 func (m programs) Run() int {
-	atonce.Tests(4)
+	atonce.Tests(8)
 	debug.SetGCPercent(400) // the program's commands are run in this process, too
 	return wiretest.Main(m.M, []string{"cmd/workbench", "test/fakeserver"},
 		goleak.IgnoreAnyFunction("github.com/mcp-workbench/workbench/internal/logqueue.(*Writer).run"),
@@ -53,13 +53,21 @@ const scripts = "testdata/script"
 // "printed stdout|stderr FILE", which compares with $WORK for the directory of the script. The program of a script is the
 // one that is shipped, since -race makes each start four times as long; a script about things that go on at once begins
 // with "env PATH=$RACE_PATH", where the program is this test binary.
-func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts}) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	playScripts(t, testscript.Params{Dir: scripts})
+}
 
 func playScripts(t *testing.T, which testscript.Params) {
 	t.Helper()
+	testscript.Run(t, forScripts(which))
+}
+
+// forScripts gives scripts what all of them have.
+func forScripts(which testscript.Params) testscript.Params {
 	cmds := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear, "packed": packed, "registry": registry}
 	maps.Copy(cmds, which.Cmds)
-	testscript.Run(t, testscript.Params{
+	return testscript.Params{
 		Dir:                 which.Dir,
 		Files:               which.Files,
 		RequireExplicitExec: true,
@@ -86,7 +94,7 @@ func playScripts(t *testing.T, which testscript.Params) {
 			}
 			return nil
 		},
-	})
+	}
 }
 
 func fileExists(path string) bool {

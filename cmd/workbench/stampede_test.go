@@ -17,6 +17,7 @@ import (
 // Ten workbenches that start one server at the same moment do not all start it at the same moment, and each has it in
 // the end.
 func TestStampede(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the server of this test is a shell script")
 	}

@@ -57,6 +57,7 @@ var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 // What commands print in columns fits the terminal, however wide it is, and is coloured where the user and the terminal
 // allow.
 func TestTerminals(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "workbench-config.json")
 	do(t, os.WriteFile(config, []byte(`{"toolboxes": {"a-toolbox-with-a-name": {"mcpServers": {"workflow": {"builtin": "workflow"}, "off": {"command": "cat", "disabled": true,

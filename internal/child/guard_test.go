@@ -284,6 +284,7 @@ func TestGuardHangs(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for unix.Kill(guard, unix.SIGSTOP) == nil { // it is made to go on each time
+			time.Sleep(10 * time.Microsecond)
 		}
 	}()
 	stop(t, p, child.Grace{EOF: -1, Term: -1})

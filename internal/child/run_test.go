@@ -40,6 +40,7 @@ func TestRunner(t *testing.T) {
 		{"it leaves somebody behind", child.Program{Argv: []string{"sh", "-c", "sleep 600 & echo done"}, Timeout: time.Minute}, "done\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			got, err := run(t.Context(), tt.program)
 			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.err)

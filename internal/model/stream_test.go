@@ -143,6 +143,7 @@ func TestStreamElseWhole(t *testing.T) {
 
 // A stream without an end is not read to one.
 func TestStreamBounds(t *testing.T) {
+	t.Parallel()
 	endless := func(event string) modeltest.Answer {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")

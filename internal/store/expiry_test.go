@@ -10,6 +10,7 @@ import (
 
 // Old conversations go when it has been said for a day that they will, and not while they are used.
 func TestExpire(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	each(t, func(t *testing.T, open opener, _ string) {
 		start := time.Now().Truncate(time.Millisecond)

@@ -13,6 +13,7 @@ import (
 
 // The conversation of a process that dies is free again, at the latest when its lease ends, and shows the turn as lost.
 func TestFaultE9_HolderDies(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, open opener, where string) {
 		s := open(t, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 		c := begin(t, s).Conversation

@@ -16,6 +16,7 @@ import (
 
 // A process that hangs loses its conversation when it has not renewed its lease, although its connection lives.
 func TestFaultE9_HolderHangs(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, open opener, where string) {
 		s := open(t, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 		c := begin(t, s).Conversation

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(play(role))
 	}
-	atonce.Tests(8)
+	atonce.Tests(12)
 	code := m.Run()
 	server.Stop()
 	if code == 0 {

@@ -88,7 +88,7 @@ func TestLocksOutliveCallers(t *testing.T) {
 func TestLockOfABrokenConnection(t *testing.T) {
 	t.Parallel()
 	dsn := server.Database(t)
-	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 15 * time.Second}))
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: 6 * time.Second}))
 	c, other := begin(t, s).Conversation, elsewhere(t, s)
 	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k"})
 	if err != nil {

@@ -300,7 +300,7 @@ func TestReloadOfRestlessFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	put(t, path, box("first"))
 	f := followFile(t, path)
-	const edits = 300
+	const edits = 150
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for i := range edits {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/awake"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -21,6 +22,9 @@ type receiver struct{ *Conn }
 // after it: nothing more is read from the server. What comes after the end of the connection is for nobody. Meanwhile
 // replies may have come that nobody could see: their calls are not late for it.
 func (c receiver) Receive(m *wire.Message, id uint64) {
+	if c.opts.Counts.InFlight.Load() == 1 { // one call after the other
+		awake.Heard()
+	}
 	c.backlog.hand(len(m.Raw), c.over, c.Calls.heardAgain, func() { c.hand(m, id) })
 }
 

@@ -26,28 +26,13 @@ func TestOtherSystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := parsed{fset: token.NewFileSet(), files: make(map[string]*ast.File),
+	files := parsed{fset: token.NewFileSet(), files: make(map[string]func() (*ast.File, error)),
 		others: strings.Split(strings.TrimSpace(string(others)), "\n")}
+	var both sync.WaitGroup
 	for _, system := range []string{"windows", "darwin"} {
-		loaded, err := packages.Load(&packages.Config{
-			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
-				packages.NeedTypes | packages.NeedTypesSizes,
-			Fset: files.fset, ParseFile: files.parse,
-			Env: append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"), Tests: true}, "./...")
-		if err != nil || len(loaded) < 100 {
-			t.Fatalf("got %d packages, %v", len(loaded), err)
-		}
-		packages.Visit(loaded, nil, func(p *packages.Package) {
-			for _, fault := range p.Errors {
-				if !files.foreign(fault.Pos) || !strings.Contains(fault.Msg, "and not used") {
-					t.Errorf("%s: %v", system, fault)
-				}
-			}
-			if system == "windows" && strings.HasPrefix(p.PkgPath, "github.com/mcp-workbench/workbench/") {
-				checkErrors(t, p.CompiledGoFiles)
-			}
-		})
+		both.Go(func() { files.check(t, system) })
 	}
+	both.Wait()
 }
 
 // parsed are the files that were parsed for one system, most of which the other has too. Types are found without changing
@@ -56,7 +41,30 @@ type parsed struct {
 	fset   *token.FileSet
 	others []string // the folders of other people's packages
 	mu     sync.Mutex
-	files  map[string]*ast.File
+	files  map[string]func() (*ast.File, error) // each parsed once
+}
+
+// check reports what is wrong with the program and its tests for a system.
+func (p *parsed) check(t *testing.T, system string) {
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
+			packages.NeedTypes | packages.NeedTypesSizes,
+		Fset: p.fset, ParseFile: p.parse,
+		Env: append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"), Tests: true}, "./...")
+	if err != nil || len(loaded) < 100 {
+		t.Errorf("%s: got %d packages, %v", system, len(loaded), err)
+		return
+	}
+	packages.Visit(loaded, nil, func(of *packages.Package) {
+		for _, fault := range of.Errors {
+			if !p.foreign(fault.Pos) || !strings.Contains(fault.Msg, "and not used") {
+				t.Errorf("%s: %v", system, fault)
+			}
+		}
+		if system == "windows" && strings.HasPrefix(of.PkgPath, "github.com/mcp-workbench/workbench/") {
+			checkErrors(t, of.CompiledGoFiles)
+		}
+	})
 }
 
 // foreign reports whether a file, or a place in it, is of other people's packages.
@@ -70,23 +78,19 @@ func (p *parsed) foreign(place string) bool {
 func (p *parsed) parse(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
 	p.mu.Lock()
 	file := p.files[name]
-	p.mu.Unlock()
-	if file != nil {
-		return file, nil
-	}
-	var err error
-	if p.foreign(name) {
-		file, err = parser.ParseFile(fset, name, withoutBodies(text), parser.SkipObjectResolution)
-	}
-	if file == nil || err != nil {
-		file, err = parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
-	}
-	if err == nil { // what is wrong with a file is to be said of each system
-		p.mu.Lock()
+	if file == nil {
+		file = sync.OnceValues(func() (*ast.File, error) {
+			if p.foreign(name) {
+				if file, err := parser.ParseFile(fset, name, withoutBodies(text), parser.SkipObjectResolution); err == nil {
+					return file, nil
+				}
+			}
+			return parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+		})
 		p.files[name] = file
-		p.mu.Unlock()
 	}
-	return file, err
+	p.mu.Unlock()
+	return file()
 }
 
 // unixError is what Unix calls an error of the system. On Windows package syscall has numbers for it that nothing returns.

@@ -11,16 +11,16 @@ import (
 func playFault(t *testing.T, name string) {
 	t.Helper()
 	t.Parallel()
-	testscript.RunT(atOnce{t}, forScripts(testscript.Params{Files: []string{filepath.Join("testdata", "faults", name+".txtar")}}))
+	testscript.RunT(inPlace{t}, forScripts(testscript.Params{Files: []string{filepath.Join("testdata", "faults", name+".txtar")}}))
 }
 
-// atOnce runs a script in the place that its test has among those that run at once, and not behind all that wait for one.
-type atOnce struct{ *testing.T }
+// inPlace runs a script as its test, and not as another that waits until one of those that run at once has ended.
+type inPlace struct{ *testing.T }
 
-func (atOnce) Parallel()     {}
-func (atOnce) Verbose() bool { return testing.Verbose() }
-func (a atOnce) Run(name string, script func(testscript.T)) {
-	a.T.Run(name, func(t *testing.T) { script(atOnce{t}) })
+func (inPlace) Parallel()     {}
+func (inPlace) Verbose() bool { return testing.Verbose() }
+func (a inPlace) Run(name string, script func(testscript.T)) {
+	a.T.Run(name, func(t *testing.T) { script(inPlace{t}) })
 }
 
 func TestFaultG86_Terminal(t *testing.T) { playFault(t, "G86_terminal") }

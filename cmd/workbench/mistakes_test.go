@@ -79,7 +79,7 @@ var varying = []struct {
 	{regexp.MustCompile(`"capabilities":\{.*\},"serverInfo":\{[^}]*\}`), `"capabilities":…`},
 	{regexp.MustCompile(`(?m)^\{"jsonrpc":"2.0","method":"notifications/.*\n`), ""},
 	{regexp.MustCompile(`is asked again in [0-9.]+m?s`), "is asked again in …"},
-	{regexp.MustCompile(`is not available \(starting\)`), "is not available (backoff)"}, // as one looks: it is tried again
+	{regexp.MustCompile(`is not available \(starting\)`), "is not available (backoff)"}, // it failed, and may be started again by now
 }
 
 // compare compares the transcript of a script with its file want.

@@ -35,7 +35,13 @@ type inBrowser struct{ *testing.M }
 // Run implements wiretest.Tests.
 func (m inBrowser) Run() int {
 	program = wiretest.Program("workbench")
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium()),
+	temporary, err := os.MkdirTemp("", "page") // Chromium leaves folders there
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		return 1
+	}
+	defer os.RemoveAll(temporary)
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium()), chromedp.Env("TMPDIR="+temporary),
 		chromedp.Flag("renderer-process-limit", "2")) // a process for each tab is a sixth of all the work
 	if os.Getuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // Chromium has none for root

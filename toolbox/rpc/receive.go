@@ -22,7 +22,7 @@ type receiver struct{ *Conn }
 // after it: nothing more is read from the server. What comes after the end of the connection is for nobody. Meanwhile
 // replies may have come that nobody could see: their calls are not late for it.
 func (c receiver) Receive(m *wire.Message, id uint64) {
-	if c.opts.Counts.InFlight.Load() == 1 { // one call after the other
+	if c.opts.Counts.InFlight.Load() == 1 { // of several at once none finds the program at rest
 		awake.Heard()
 	}
 	c.backlog.hand(len(m.Raw), c.over, c.Calls.heardAgain, func() { c.hand(m, id) })

@@ -76,25 +76,29 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 	return took, gaveUp
 }
 
-// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The
-// machine may be busy with other tests: one of three ends is to be so, unless the end of a program whose servers all end
-// by themselves takes so long that the end of those that are killed, which was measured at up to 1.7 times of it, does not
-// fit into what is kept for it.
+// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting: of six
+// ends one is to be so. The machine may be busy with other tests. So an end counts only if that of a program whose
+// servers all end by themselves, right behind it, takes no more than twice what it does on a quiet machine: there those
+// that are killed need a sixth of what is kept for them. Three that count are enough for a fault.
 func inTime(t *testing.T, prepare func(again bool) *bed) {
 	t.Helper()
 	const most = 2500 * time.Millisecond
-	for n := range 3 {
+	counted := 0
+	for n := range 6 {
 		if took, gaveUp := prepare(n > 0).ends(0); took <= most && !gaveUp {
 			return
 		}
+		b := newBed(t, "well", setup{again: true, more: 5})
+		b.openMore()
+		b.CloseInput()
+		if took, gaveUp := b.ends(0); took <= 100*time.Millisecond && !gaveUp {
+			counted++
+		}
+		if counted == 3 {
+			t.Fatal("none of three ends was in time")
+		}
 	}
-	b := newBed(t, "well", setup{again: true, more: 5})
-	b.openMore()
-	b.CloseInput()
-	if took, gaveUp := b.ends(0); took > 200*time.Millisecond || gaveUp {
-		t.Skipf("none of three ends was in time, but the machine is so busy that an end without any fault took %v", took)
-	}
-	t.Error("none of three ends was in time")
+	t.Skip("none of six ends was in time, but the machine is so busy that an end without any fault is late too")
 }
 
 func TestFaultB2_ClientIsGone(t *testing.T) {

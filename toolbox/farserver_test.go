@@ -210,6 +210,15 @@ func (r *farServer) push(text string) {
 	}
 }
 
+// hangUp ends the GET streams of the sessions that there are.
+func (r *farServer) hangUp() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		close(s.get)
+	}
+}
+
 func (r *farServer) streamable(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -333,6 +342,7 @@ func (r *farServer) events(w http.ResponseWriter, req *http.Request) {
 	s := r.session("")
 	all := make(chan string, 10000)
 	r.mu.Lock()
+	s.get = all
 	s.session = r.fake.Connect(func(msg []byte) { all <- string(msg) })
 	r.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -53,15 +53,27 @@ func classifyEscapes(p *[blockSize]byte, out *escapeClasses)
 //go:noescape
 func classifyTokens(p *[blockSize]byte, out *tokenClasses)
 
-// hasBlocks says whether the processor has these vectors.
-var hasBlocks = cpu.X86.HasAVX2
+// eight is grammar.next for eight blocks from p on, of which the first begins at b[at]. It reads the four bytes before
+// and behind them too. It returns false where they are not valid, and where they are not for it, because the value ends
+// there or is nested deeply. Then *state is of no use.
+//
+//go:noescape
+func eight(state *grammar, p *byte, at int) bool
+
+// hasBlocks says whether the processor has the vectors for blocks, and hasEights whether it has those for eight at once.
+var (
+	hasBlocks = cpu.X86.HasAVX2
+	hasEights = hasBlocks && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 &&
+		cpu.X86.HasAVX512GFNI && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
+)
 
 // blocks does what walk does for an object or an array, several times as fast, and reports false where that is not
 // valid, or not for blocks: then walk tells why.
 //
 // It does not go from token to token. Vectors classify the bytes, and the grammar is then a matter of words of 64 bits:
 // what stands in a string follows from the quotes, and what may follow what from shifted words. Only brackets and
-// literals are taken one by one. It rests on this:
+// literals are taken one by one. Where the processor can, eight words are one number of 512 bits (eight), and only the
+// last ones, and what eight does not take, are gone through by words. It rests on this:
 //
 //   - Of a run of ones to which its first bit is added the carry is left behind the
 //     run (past): so strings, white space and digits are passed over, all of a block
@@ -80,6 +92,14 @@ func blocks(b []byte, i, depth int) (int, bool) {
 	var text [batch]textClasses
 	n := 2 // in case it ends soon
 	for ; len(b)-i >= blockSize; n = batch {
+		if hasEights && len(b)-i >= 8*blockSize+4 {
+			before := g
+			if eight(&g, &b[i], i) {
+				i += 8 * blockSize
+				continue
+			}
+			g, n = before, 8
+		}
 		n = min(n, (len(b)-i)/blockSize)
 		classifyText(&b[i], n, &text[0])
 		for k := range text[:n] {
@@ -116,11 +136,14 @@ type grammar struct {
 
 	inWord  uint64 // 1 in a number or a literal, or behind it
 	literal int    // where the last literal ended that was checked
-	number  struct {
-		whole, zero, part, power uint64 // 1 if that goes on, or has ended
-		wholeDue, partDue        uint64 // 1 if it is to begin
-		powerDue, signedDue      uint64 // the same, where a sign is allowed and where not
-	}
+	number  numbers
+}
+
+// numbers is what is known of the number that the last block ended in.
+type numbers struct {
+	whole, zero, part   uint64 // 1 if that goes on, or has ended
+	wholeDue, partDue   uint64 // 1 if it is to begin
+	powerDue, signedDue uint64 // the same, where a sign is allowed and where not
 }
 
 // next takes the block p, which begins at b[at]. It returns done at the end of the value, and the end 0 where that is

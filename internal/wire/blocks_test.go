@@ -46,7 +46,8 @@ func inBlocks(value string, shift int) (texts [][]byte, start int) {
 	return texts, start
 }
 
-func TestBlocks(t *testing.T) {
+// values are some that are valid, and some that are not.
+func values() []string {
 	var values []string
 	for _, tt := range accepted() {
 		values = append(values, tt.raw)
@@ -69,7 +70,11 @@ func TestBlocks(t *testing.T) {
 		`["`+strings.Repeat(`\\`, 70)+`"]`, `["`+strings.Repeat(`\\`, 70)+`\"]`, `["`+strings.Repeat(`\u00e9`, 30)+`"]`,
 		nested(63), nested(64), nested(65), strings.Repeat(`{"a":`, 62)+"1"+strings.Repeat("}", 62), strings.Repeat(`[{"a":`, 30)+"1"+strings.Repeat("}]", 30),
 	)
-	for _, value := range values {
+	return values
+}
+
+func TestBlocks(t *testing.T) {
+	for _, value := range values() {
 		for shift := range 64 {
 			texts, start := inBlocks(value, shift)
 			for _, text := range texts {
@@ -87,13 +92,13 @@ func TestBlocks(t *testing.T) {
 func TestBlocksOfDamaged(t *testing.T) {
 	const changes = "\"\"\\\\{}[],:: \n0159-+.eEtfnulax\x00\x1f\x80\xbf\xc3\xe2\xed\xf0\xff"
 	r := rand.New(rand.NewPCG(1, 2))
-	values := []byte(`{"jsonrpc":"2.0","id":1,"result":[[0`)
+	many := []byte(`{"jsonrpc":"2.0","id":1,"result":[[0`)
 	for range 60 {
-		values = fmt.Appendf(values, `,%v,{"a":[%d,-0.5e-3,true ,null]},%.3e`, r.Float64(), r.IntN(1000), r.NormFloat64())
+		many = fmt.Appendf(many, `,%v,{"a":[%d,-0.5e-3,true ,null]},%.3e`, r.Float64(), r.IntN(1000), r.NormFloat64())
 	}
-	values = append(values, "]]}"...)
+	many = append(many, "]]}"...)
 	valid := 0
-	for _, raw := range [][]byte{tools(4), result(900, lines), result(900, foreign), values} {
+	for _, raw := range [][]byte{tools(4), result(900, lines), result(900, foreign), many} {
 		start := bytes.Index(raw, []byte(`"result":`)) + len(`"result":`)
 		for range 5_000 { // the fuzz test does more
 			b := bytes.Clone(raw[r.IntN(8):])

@@ -650,7 +650,6 @@ bracket:
 
 drained:
 	MOVQ R8, AX
-	ANDQ $1, AX
 	MOVQ 320(SP), BX
 	ANDNQ BX, AX, BX // named in an array
 	ANDQ 328(SP), AX // unnamed in an object

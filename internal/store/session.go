@@ -128,8 +128,9 @@ func (s *Store) Activate(ctx context.Context, principal, session, conversation s
 
 // Rotate ends the conversation that a session is in with a topic and a summary, and puts the session into a new one,
 // whose id it returns. A topic that the principal has already, whatever its case and white space, gets a number behind
-// it. A conversation without turns is not ended but gone on with, and a damaged one is left as it is. Rotate is a
-// *BusyError while a turn is under way.
+// it. A conversation without turns is not ended but gone on with, and a damaged one is left as it is. The new one begins
+// after the last turn of the other, so that it is listed before it, whatever the clock says. Rotate is a *BusyError while
+// a turn is under way.
 func (s *Store) Rotate(ctx context.Context, principal, session, topic, summary string) (string, error) {
 	fresh, now := NewID(), fromMillis(s.now())
 	var id string
@@ -150,6 +151,9 @@ func (s *Store) Rotate(ctx context.Context, principal, session, topic, summary s
 			return "", err
 		}
 		old.Summary = summary
+		if !now.After(old.Updated) {
+			now = old.Updated.Add(time.Millisecond)
+		}
 		if err := putConversation(ctx, q, principal, old); err != nil {
 			return "", err
 		}

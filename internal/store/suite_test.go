@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -371,6 +372,38 @@ func TestTopicRace(t *testing.T) {
 				t.Errorf("got topics %v, want Same 2 to Same 8", seen)
 				break
 			}
+		}
+	})
+}
+
+// A clock that stands still, or is set back, does not change what is listed first.
+func TestNewIsListedFirst(t *testing.T) {
+	each(t, func(t *testing.T, open opener, _ string) {
+		now := time.UnixMilli(1_700_000_000_000)
+		s := open(t, store.Options{}.Turned(store.Knobs{Now: func() time.Time { return now }}))
+		session := begin(t, s)
+		want := []string{session.Conversation}
+		for i := range 8 {
+			say(t, s, want[0], "m")
+			if i == 4 {
+				now = now.Add(-time.Hour)
+			}
+			fresh, err := s.Rotate(t.Context(), "alice", session.ID, fmt.Sprint("t", i), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = slices.Insert(want, 0, fresh)
+		}
+		all, err := s.Conversations(t.Context(), "alice", "shop", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range all {
+			got = append(got, c.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
 		}
 	})
 }

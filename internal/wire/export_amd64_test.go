@@ -8,6 +8,14 @@ import (
 // HasEights says whether Eights works here.
 var HasEights = hasEights
 
+// WithoutEights has do run as on a processor that has no vectors for eight blocks at once.
+func WithoutEights(do func()) {
+	has := hasEights
+	defer func() { hasEights = has }()
+	hasEights = false
+	do()
+}
+
 // Eights goes through the object or array at i by eight blocks at once and by one after the other, each time from the
 // same state, until that ends. It returns of how many eights the value has more behind them, and how many of those were
 // taken at once, or how the two differ.

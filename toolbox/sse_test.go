@@ -2,10 +2,13 @@ package toolbox_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -84,9 +87,14 @@ func TestSSEStartsAnew(t *testing.T) {
 				}
 				return false
 			}
+			under := &exchanges{RoundTripper: r.Client().Transport}
+			r.Client().Transport = under
 			_, s := r.open(config.TransportSSE, toolbox.Options{})
+			for under.n.Load() > 1 { // beside the stream
+				time.Sleep(time.Millisecond)
+			}
 			gone.Store(true)
-			// The POST of an earlier message may end only now, well, and the failures are counted anew after it.
+			// The POST of an earlier message may be counted only now, as one that went well, and the failures anew after it.
 			const late = 3
 			failed := 0
 			for failed <= failures+late {
@@ -100,4 +108,32 @@ func TestSSEStartsAnew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// exchanges counts the requests whose response is not read to its end.
+type exchanges struct {
+	http.RoundTripper
+	n atomic.Int64
+}
+
+func (e *exchanges) RoundTrip(req *http.Request) (*http.Response, error) {
+	e.n.Add(1)
+	over := sync.OnceFunc(func() { e.n.Add(-1) })
+	resp, err := e.RoundTripper.RoundTrip(req)
+	if err != nil {
+		over()
+		return nil, err
+	}
+	resp.Body = &watchedBody{resp.Body, over}
+	return resp, nil
+}
+
+type watchedBody struct {
+	io.ReadCloser
+	over func()
+}
+
+func (b *watchedBody) Close() error {
+	defer b.over()
+	return b.ReadCloser.Close()
 }

@@ -110,7 +110,7 @@ func TestSSEStartsAnew(t *testing.T) {
 	}
 }
 
-// exchanges counts the requests whose response is not read to its end.
+// exchanges counts the requests of a client whose response is not closed yet.
 type exchanges struct {
 	http.RoundTripper
 	n atomic.Int64

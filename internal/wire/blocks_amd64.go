@@ -90,9 +90,9 @@ func blocks(b []byte, i, depth int) (int, bool) {
 	}
 	g := grammar{b: b, room: uint64(min(64, MaxDepth-depth))}
 	var text [batch]textClasses
-	n := 2 // in case it ends soon
+	n := 2 // and not eight: many values are small
 	for ; len(b)-i >= blockSize; n = batch {
-		if hasEights && len(b)-i >= 8*blockSize+4 {
+		if n == batch && hasEights && len(b)-i >= 8*blockSize+4 {
 			before := g
 			if eight(&g, &b[i], i) {
 				i += 8 * blockSize

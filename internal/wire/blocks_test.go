@@ -88,9 +88,27 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// damage changes at most two bytes behind the one at from.
+func damage(r *rand.Rand, b []byte, from int) []byte {
+	const changes = "\"\"\\\\{}[],:: \n\r\t0159-+.eEtfnulaxAFgG/|\x00\x08\x19\x1a\x1d\x1f\x80\xbf\xc3\xe2\xed\xf0\xff"
+	for range r.IntN(3) {
+		at := from + 1 + r.IntN(len(b)-from-1)
+		switch c := changes[r.IntN(len(changes))]; r.IntN(4) {
+		case 0:
+			b[at] = c
+		case 1:
+			b = append(b[:at], b[at+1:]...)
+		case 2:
+			b = append(b[:at], append([]byte{c}, b[at:]...)...)
+		case 3:
+			b[at] ^= 1 << r.IntN(8)
+		}
+	}
+	return b
+}
+
 // Whole messages with a few bytes changed, so that what is wrong is anywhere.
 func TestBlocksOfDamaged(t *testing.T) {
-	const changes = "\"\"\\\\{}[],:: \n0159-+.eEtfnulax\x00\x1f\x80\xbf\xc3\xe2\xed\xf0\xff"
 	r := rand.New(rand.NewPCG(1, 2))
 	many := []byte(`{"jsonrpc":"2.0","id":1,"result":[[0`)
 	for range 60 {
@@ -103,17 +121,7 @@ func TestBlocksOfDamaged(t *testing.T) {
 		for range 5_000 { // the fuzz test does more
 			b := bytes.Clone(raw[r.IntN(8):])
 			at := bytes.Index(b, []byte(`"result":`)) + len(`"result":`)
-			for range r.IntN(3) {
-				at := at + r.IntN(len(b)-at)
-				switch c := changes[r.IntN(len(changes))]; r.IntN(3) {
-				case 0:
-					b[at] = c
-				case 1:
-					b = append(b[:at], b[at+1:]...)
-				case 2:
-					b = append(b[:at], append([]byte{c}, b[at:]...)...)
-				}
-			}
+			b = damage(r, b, at)
 			sameByBlocks(t, b, at, 1)
 			if _, ok := wire.Walk(b, at, 1); ok {
 				valid++

@@ -2,11 +2,12 @@
 #include "textflag.h"
 #include "tables_amd64.h"
 
-// This is grammar.next, line by line, for eight blocks at once. Each Z register holds a word of each, the first block's the
-// lowest, and counts as one number of 512 bits. What grammar.next keeps for the next block is kept from eight to eight here.
+// This is grammar.next, line by line, for eight blocks at once. Each Z register holds a word of each, the first block's
+// the lowest, and counts as one number of 512 bits. What grammar.next keeps for the next block is kept from eight to
+// eight here.
 //
-// Throughout, Z0 to Z7 are the bits 0 to 7 of all bytes, Z29 is what is wrong, Z30 is zero, Z31 all ones. Z26 to Z28, AX, BX,
-// CX and K1 to K3 are for the macros.
+// Throughout, Z0 to Z7 are the bits 0 to 7 of all bytes, Z29 is what is wrong, Z30 is zero, Z31 all ones. Z26 to Z28, AX,
+// BX, CX and K1 to K3 are for the macros.
 
 // Each byte of a quadword becomes the same bit of its eight bytes, the last byte's the lowest.
 DATA transpose<>+0(SB)/8, $0x8040201008040201
